@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Lint, types and tests, slow ones included. Arguments go to pytest instead:
+#   scripts/test.sh -m "not slow" tests/recipe
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/common.sh
+
+install demo,dev
+if [ $# -gt 0 ]; then exec "$VENV/bin/python" -m pytest "$@"; fi
+say "The slow tests fetch the demo model (93 MB, once)."
+"$VENV/bin/ruff" check .
+"$VENV/bin/ruff" format --check .
+"$VENV/bin/mypy"
+exec "$VENV/bin/python" -m pytest

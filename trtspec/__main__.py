@@ -1,0 +1,5 @@
+"""Lets ``python -m trtspec`` do what the console script does."""
+
+from trtspec.cli.main import main
+
+main()
