@@ -1,0 +1,85 @@
+"""Remedies: what to write in place of a value that does not fit."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trtspec.recipe.remedy import as_number, remedy, type_name
+
+INTEGER = {"type": "integer"}
+NAME = {"type": "string", "pattern": "^[a-z]"}
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("8", "8 (without quotes)"),
+        (" 8 ", "8 (without quotes)"),
+        ("1_000", "1000 (without quotes)"),
+        ("1,000", "1000 (without quotes)"),
+        ("1 000", "1000 (without quotes)"),
+        ("007", "7 (without quotes)"),
+        ("00", "0 (without quotes)"),
+        (8.0, "8"),
+        (-2.0, "-2"),
+        (8.5, ""),
+        (1e300, ""),
+        (math.inf, ""),
+        (math.nan, ""),
+        ("eight", ""),
+        ("", ""),
+        (True, ""),
+        (None, ""),
+        ([8], ""),
+    ],
+)
+def test_number_that_was_meant(value, expected):
+    assert as_number(value) == expected
+
+
+@given(st.integers(0, 10**12))
+def test_grouped_digits_keep_their_value(number):
+    for text in (f"{number:,}", f"{number:_}", str(number)):
+        assert as_number(text) == f"{number} (without quotes)"
+
+
+@pytest.mark.parametrize(
+    ("value", "node", "expected"),
+    [
+        (True, INTEGER, "a yes-or-no value"),
+        ("8", INTEGER, "text"),
+        (8.5, INTEGER, "written with a fraction"),
+        (math.inf, INTEGER, "not a finite number"),
+        (8, {"type": "array"}, "a whole number"),
+        (8, NAME, "read as a number"),
+        (8.5, NAME, "read as a number"),
+        (True, NAME, "a yes-or-no value"),
+    ],
+)
+def test_wrong_type_in_words(value, node, expected):
+    assert type_name(value, node) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "written", "node", "expected"),
+    [
+        ("8", '"8"', INTEGER, "write k: 8 (without quotes)"),
+        (4, "4", {"type": "array"}, "write k: [4]"),
+        (True, "true", {"type": "array"}, ""),
+        (1e5, "1e5", {"type": "string"}, 'write k: "1e5"'),
+        ("Llama 3.1", "Llama 3.1", NAME, "write k: llama-3.1"),
+        ("!!!", "!!!", NAME, ""),
+        ("", '""', {"type": "string"}, ""),
+        ("gpt2", "gpt2", {"required": ["model"]}, "write k: {model: gpt2}"),
+        ("gpt2", "gpt2", {"required": ["model", "x"]}, ""),
+        (3, "3", {"required": ["model"]}, ""),
+    ],
+)
+def test_remedy_for_a_key(value, written, node, expected):
+    assert remedy("k", value, written, node) == expected
+
+
+def test_remedy_for_an_entry_of_a_list_names_no_key():
+    assert remedy(1, "4", '"4"', INTEGER) == "write 4 (without quotes)"

@@ -1,0 +1,14 @@
+"""``method: none``: plain decoding, the off arm of every comparison."""
+
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from trtspec.methods.base import Method
+
+
+class NoSpeculation(Method):
+    """One token per step; nothing is proposed."""
+
+    summary: ClassVar[str] = "plain decoding, one token per step"
+    method: Literal["none"] = Field(description="No speculation.")

@@ -1,0 +1,123 @@
+"""What the schema allows at a key of a recipe, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from trtspec.recipe.dump import flow_text
+from trtspec.recipe.json_schema import recipe_json_schema
+from trtspec.recipe.schema import NAME_PATTERN, NAME_RULE
+
+Node = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class SchemaWords:
+    """The JSON Schema of a recipe, readable by key path."""
+
+    root: Node = field(default_factory=recipe_json_schema)
+
+    def node(self, path: tuple[object, ...], recipe: object) -> Node:
+        """Give the schema at a key path; empty if there is none.
+
+        :param recipe: the recipe's values, which decide between methods.
+        """
+        node = self._section(self.root, recipe)
+        for key in path:
+            recipe = _child(recipe, key)
+            below = node.get("properties", {}).get(key) or node.get("items") or {}
+            node = self._section(below, recipe)
+        return node
+
+    def methods(self) -> dict[str, Node]:
+        """Give the schema of each speculation method by its name."""
+        choices = map(self._resolved, self.root["properties"]["speculation"]["oneOf"])
+        return {node["properties"]["method"]["const"]: node for node in choices}
+
+    def keys(self, node: Node) -> list[str]:
+        """List the keys of a section, the required ones first."""
+        required = node.get("required", [])
+        return [
+            *required,
+            *(k for k in node.get("properties", {}) if k not in required),
+        ]
+
+    def methods_with(self, key: str) -> str:
+        """Name the speculation methods that have a key; empty if none has."""
+        names = [m for m, node in self.methods().items() if key in node["properties"]]
+        return " or ".join(names)
+
+    def homes(self, key: str) -> Iterator[str]:
+        """Name the places where a key would be right, such as "under limits"."""
+        if key in self.root["properties"]:
+            yield "at the top level (not indented)"
+        for name, node in self.root["properties"].items():
+            if key in self._section(node, {}).get("properties", {}):
+                yield f"under {name}"
+        if methods := self.methods_with(key):
+            yield f"under speculation (method {methods})"
+
+    def _section(self, node: Node, value: object) -> Node:
+        node = self._resolved(node)
+        if "discriminator" in node:
+            method = value.get("method") if isinstance(value, Mapping) else None
+            methods = self.methods()
+            return methods[method] if method in list(methods) else node
+        return node
+
+    def _resolved(self, node: Node) -> Node:
+        """Follow references, and take the one alternative to null."""
+        while True:
+            choices = [c for c in node.get("anyOf", []) if c.get("type") != "null"]
+            if len(choices) == 1:
+                node = {k: v for k, v in node.items() if k != "anyOf"} | choices[0]
+            elif "$ref" in node:
+                rest = {k: v for k, v in node.items() if k != "$ref"}
+                node = self.root["$defs"][node["$ref"].rpartition("/")[2]] | rest
+            else:
+                return node
+
+    def describe(self, node: Node) -> str:
+        """Say which values are allowed."""
+        if "const" in node or "enum" in node:
+            return ", ".join(node.get("enum", [node.get("const")]))
+        if "discriminator" in node:
+            return f"a map whose method is one of {', '.join(self.methods())}"
+        kind = node.get("type")
+        if kind == "object":
+            return f"a map with the keys {', '.join(self.keys(node))}"
+        if kind == "array":
+            each = self.describe(self._resolved(node["items"]))
+            example = flow_text(node["examples"][0])
+            return f"a list such as {example}; each entry {each}"
+        if kind == "string":
+            named = node.get("pattern") == NAME_PATTERN
+            return NAME_RULE if named else f"text: {_clause(node['description'])}"
+        return _number(node)
+
+
+def _clause(sentence: str) -> str:
+    return sentence[:1].lower() + sentence[1:].removesuffix(".")
+
+
+def _number(node: Node) -> str:
+    name = "a whole number" if node.get("type") == "integer" else "a number"
+    largest = _plain(node["maximum"])
+    if "exclusiveMinimum" in node:
+        smallest = _plain(node["exclusiveMinimum"])
+        return f"{name} above {smallest} and at most {largest}"
+    return f"{name} from {_plain(node['minimum'])} to {largest}"
+
+
+def _plain(number: float) -> str:
+    return f"{number:g}" if isinstance(number, float) else str(number)
+
+
+def _child(value: object, key: object) -> object:
+    if isinstance(value, Mapping):
+        return value.get(key)
+    if isinstance(value, list) and isinstance(key, int):
+        return value[key]
+    return None

@@ -1,0 +1,221 @@
+"""How a recipe that breaks the schema is reported: where, what, allowed, what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import ValidationError
+
+from trtspec.errors import Problem
+from trtspec.methods import (
+    ALLOWED_DRAFT_ENTRY,
+    ALLOWED_DRAFT_LENGTH,
+    draft_length_faults,
+)
+from trtspec.recipe.allowed import Node, SchemaWords
+from trtspec.recipe.dump import flow_text
+from trtspec.recipe.remedy import as_number, remedy, type_name
+from trtspec.recipe.suggest import nearest
+from trtspec.recipe.text import shown
+from trtspec.recipe.yaml_lines import KeyPath, YamlDocument, dotted
+
+_TAGGED = "speculation"
+"""The key whose errors name the method as one more step of the path."""
+
+_REASONS = {
+    "greater_than": "too small",
+    "greater_than_equal": "too small",
+    "less_than": "too large",
+    "less_than_equal": "too large",
+    "finite_number": "not a finite number",
+    "string_too_long": "too long",
+    "string_pattern_mismatch": "not a valid name",
+    "too_long": "too long",
+}
+
+
+def schema_problems(
+    error: ValidationError, document: YamlDocument, source: str
+) -> list[Problem]:
+    """Translate every violation into a problem with its line.
+
+    :param source: names the file.
+    """
+    report = _Report(document, source)
+    return [
+        problem
+        for violation in error.errors(include_url=False)
+        for problem in report.problems(violation)
+    ]
+
+
+@dataclass(frozen=True)
+class _Report:
+    document: YamlDocument
+    source: str
+    words: SchemaWords = field(default_factory=SchemaWords)
+
+    def problems(self, violation: Mapping[str, Any]) -> Iterator[Problem]:
+        """Give the problems of one violation of pydantic's."""
+        path: KeyPath = violation["loc"]
+        if path[:1] == (_TAGGED,):
+            path = path[:1] + path[2:]
+        match violation["type"]:
+            case "missing":
+                yield self._missing(path)
+            case "extra_forbidden" | "invalid_key":
+                yield self._unknown_key(path)
+            case "union_tag_not_found":
+                yield self._missing((*path, "method"))
+            case "union_tag_invalid":
+                yield self._unknown_word((*path, "method"), list(self.words.methods()))
+            case "literal_error":
+                node = self._node(path)
+                yield self._unknown_word(path, node.get("enum") or [node["const"]])
+            case "draft_length":
+                yield from self._draft_length(path)
+            case "too_short" if self._value(path):
+                # pydantic counts valid entries; the wrong ones are reported already
+                return
+            case "recipe_rule":
+                yield self._rule(path, violation["ctx"])
+            case kind:
+                yield self._wrong_value(path, kind)
+
+    def _node(self, path: KeyPath) -> Node:
+        return self.words.node(path, self.document.value)
+
+    def _value(self, path: KeyPath) -> Any:
+        value: Any = self.document.value
+        for key in path:
+            value = value[key]
+        return value
+
+    def _where(self, path: KeyPath) -> str:
+        return f"{self.source}:{self.document.line(path)}"
+
+    def _shown(self, path: KeyPath) -> str:
+        value = self._value(path)
+        if isinstance(value, Mapping):
+            return "a map" if value else "an empty map"
+        if isinstance(value, list):
+            return "a list" if value else "an empty list"
+        return "empty" if value is None else self.document.written[path]
+
+    def _missing(self, path: KeyPath) -> Problem:
+        section, key = path[:-1], path[-1]
+        node = self._node(path)
+        if key == "method":
+            allowed = ", ".join(self.words.methods())
+        elif key == "draft_length":
+            allowed = ALLOWED_DRAFT_LENGTH
+        else:
+            allowed = self.words.describe(node)
+        example = node.get("examples", ["ngram"])[0]
+        add = "add" if "const" in node else "add, for example,"
+        under = f"under {dotted(section)}" if section else "at the top level"
+        return Problem(
+            f"{dotted(path)} is missing",
+            self._where(section),
+            allowed,
+            f"{add} {key}: {flow_text(example)} {under}",
+        )
+
+    def _unknown_key(self, path: KeyPath) -> Problem:
+        section, key = path[:-1], str(path[-1])
+        known = self.words.keys(self._node(section))
+        return Problem(
+            f"unknown key {dotted(path)} (its value is {self._shown(path)})",
+            self._where(path),
+            ", ".join(known),
+            self._place_of(key, known, section),
+        )
+
+    def _place_of(self, key: str, known: list[str], section: KeyPath) -> str:
+        methods = self.words.methods_with(key)
+        if section == (_TAGGED,) and methods:
+            return f"{key} belongs to method {methods}: delete it or change the method"
+        if homes := list(self.words.homes(key)):
+            return f"{key} belongs {', or '.join(homes)}: move it or delete it"
+        if near := nearest(key, known):
+            return f"write {near}"
+        everywhere = {k: h for k in self._all_keys() for h in self.words.homes(k)}
+        if near := nearest(key, everywhere):
+            return f"write {near}, {everywhere[near]}"
+        return "delete it"
+
+    def _all_keys(self) -> list[str]:
+        sections = [self._node(()), *self.words.methods().values()]
+        sections += [self._node((key,)) for key in self.words.keys(sections[0])]
+        return [key for section in sections for key in self.words.keys(section)]
+
+    def _unknown_word(self, path: KeyPath, known: list[str]) -> Problem:
+        value = self._value(path)
+        near = known[0] if len(known) == 1 else nearest(str(value), known)
+        reason = ", which is not known" if isinstance(value, str) else ""
+        return Problem(
+            f"{dotted(path)} is {self._shown(path)}{reason}",
+            self._where(path),
+            ", ".join(known),
+            f"write {path[-1]}: {near}" if near else "choose one of these",
+        )
+
+    def _draft_length(self, path: KeyPath) -> Iterator[Problem]:
+        for fault in draft_length_faults(self._value(path)):
+            place: KeyPath = (*path, *fault.entry)
+            value, shown_value = self._value(place), self._shown(place)
+            allowed = ALLOWED_DRAFT_ENTRY if fault.entry else ALLOWED_DRAFT_LENGTH
+            what = f"{dotted(place)} is {shown_value}"
+            if fault.in_key:
+                value = place[-1]
+                what = f"{dotted(path)} has the key {_key_text(value)}"
+            if value not in (None, {}):
+                what += f", which {fault.what}"
+            action = _draft_length_remedy(value, place[-1], in_key=fault.in_key)
+            yield Problem(what, self._where(place), allowed, action)
+
+    def _rule(self, path: KeyPath, rule: Mapping[str, str]) -> Problem:
+        place = (*path, rule["key"]) if rule["key"] else path
+        return Problem(
+            f"{dotted(place)} {rule['what']}",
+            self._where(place),
+            rule["allowed"],
+            rule["action"],
+        )
+
+    def _wrong_value(self, path: KeyPath, kind: str) -> Problem:
+        value, node = self._value(path), self._node(path)
+        what = f"{dotted(path)} is {self._shown(path)}"
+        if kind in _REASONS:
+            what += f", which is {_REASONS[kind]}"
+        elif isinstance(value, str | int | float) and value != "":
+            what += f", which is {type_name(value, node)}"
+        return Problem(
+            what,
+            self._where(path),
+            self.words.describe(node),
+            remedy(path[-1], value, self._shown(path), node)
+            if value is not None
+            else self._filling(path),
+        )
+
+    def _filling(self, path: KeyPath) -> str:
+        """Say what to do with a key that has no value."""
+        if path[-1] in self._node(path[:-1]).get("required", []):
+            example = self._node(path).get("examples", ["..."])[0]
+            return f"write, for example, {path[-1]}: {flow_text(example)}"
+        return "give it a value, or delete the line to get the default"
+
+
+def _key_text(key: object) -> str:
+    return shown(str(key), quoted=isinstance(key, str))
+
+
+def _draft_length_remedy(value: object, key: object, *, in_key: bool) -> str:
+    if number := as_number(value):
+        return f"write {number}" if in_key else f"write {key}: {number}"
+    if key == "draft_length" and value in (0, {}, "none", "off", False):
+        return "for no speculation write method: none and delete draft_length"
+    return ""

@@ -1,0 +1,75 @@
+"""What to write in place of a value that does not fit its key."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+
+from trtspec.recipe.allowed import Node
+from trtspec.recipe.dump import flow_text
+from trtspec.recipe.suggest import nearest
+
+_GROUPED_DIGITS = re.compile(r"[0-9][0-9_, ]*")
+_LARGEST_EXACT = 2**53
+
+
+def type_name(value: object, node: Node) -> str:
+    """Say what a scalar of the wrong type is, to follow "which is"."""
+    if isinstance(value, bool):
+        return "a yes-or-no value"
+    if node.get("type") == "string":
+        return "read as a number"
+    if isinstance(value, float):
+        finite = math.isfinite(value)
+        return "written with a fraction" if finite else "not a finite number"
+    return "a whole number" if isinstance(value, int) else "text"
+
+
+def remedy(key: object, value: object, written: str, node: Node) -> str:
+    """Give what to write instead; empty if the allowed values say it all.
+
+    :param key: the key, or the index of a list's entry, that has the value.
+    :param written: the value as it stands in the file.
+    :param node: JSON Schema of the value.
+    """
+    if better := _better(value, written, node):
+        return f"write {better}" if isinstance(key, int) else f"write {key}: {better}"
+    return ""
+
+
+def _better(value: object, written: str, node: Node) -> str:
+    kind = node.get("type")
+    if kind in ("integer", "number"):
+        return as_number(value)
+    if kind == "array" and isinstance(value, int) and not isinstance(value, bool):
+        return f"[{value}]"
+    if kind == "string" and isinstance(value, str):
+        return _slug(value) if "pattern" in node else ""
+    if kind == "string" and isinstance(value, int | float):
+        return f'"{written}"'
+    return _section(value, node) if isinstance(value, str) else ""
+
+
+def as_number(value: object) -> str:
+    """Give the number that a text or fraction stands for; empty if it is none."""
+    if isinstance(value, str) and _GROUPED_DIGITS.fullmatch(value.strip()):
+        digits = re.sub("[_, ]", "", value)
+        return f"{digits.lstrip('0') or '0'} (without quotes)"
+    if not isinstance(value, float) or not value.is_integer():
+        return ""
+    return str(int(value)) if abs(value) < _LARGEST_EXACT else ""
+
+
+def _slug(name: str) -> str:
+    return re.sub("[^a-z0-9._-]+", "-", name.lower()).strip("._-")[:80]
+
+
+def _section(text: str, node: Node) -> str:
+    """Give the section that a single word was meant to be, if that is clear."""
+    methods = node.get("discriminator", {}).get("mapping")
+    if isinstance(methods, Mapping):
+        method = nearest(text, methods)
+        return flow_text({"method": method}) if method else ""
+    required = node.get("required", [])
+    return flow_text({required[0]: text}) if len(required) == 1 else ""

@@ -1,0 +1,63 @@
+"""How a user's text files are read, and how a message quotes from them."""
+
+from __future__ import annotations
+
+import json
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
+
+from trtspec.errors import Problem
+
+_LONGEST_SHOWN = 60
+
+
+def shown(text: str, *, quoted: bool = False) -> str:
+    """Give a piece of a user's file as a message shows it: short, in one line.
+
+    :param quoted: whether it stands in quotes in the file.
+    """
+    if len(text) > _LONGEST_SHOWN:
+        text = text[: _LONGEST_SHOWN - 3] + "..."
+    if text and text.isprintable() and not quoted:
+        return text
+    return json.dumps(text, ensure_ascii=not text.isprintable())
+
+
+def decode(data: bytes, source: str, first_line: int = 1) -> str | Problem:
+    """Decode UTF-8; gives a problem with its line if it is something else.
+
+    :param data: the file's content, or a line of it; a byte order mark is dropped.
+    :param source: names the file in the problem.
+    :param first_line: line of the file that ``data`` begins with.
+    """
+    if first_line == 1:
+        if data.startswith((BOM_UTF16_BE, BOM_UTF16_LE)):
+            return _not_utf8("the file is UTF-16 text", f"{source}:1")
+        data = data.removeprefix(BOM_UTF8)
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        line = first_line + data.count(b"\n", 0, error.start)
+        before = data[: error.start].rpartition(b"\n")[2].decode()[-20:]
+        after = f" after {shown(before, quoted=True)}" if before else ""
+        what = f"the byte 0x{data[error.start]:02x}{after} is not UTF-8"
+        return _not_utf8(what, f"{source}:{line}")
+
+
+def _not_utf8(what: str, where: str) -> Problem:
+    return Problem(what, where, "UTF-8 text", "save the file as UTF-8")
+
+
+def unreadable(error: OSError, subject: str, where: str, action: str = "") -> Problem:
+    """Say why a file could not be opened.
+
+    :param subject: what the file was to be, such as "the recipe".
+    :param action: what to do, unless the reason itself suggests something.
+    """
+    if isinstance(error, FileNotFoundError):
+        return Problem(f"{subject} does not exist", where, action=action)
+    if isinstance(error, IsADirectoryError):
+        return Problem(f"{subject} is a directory, not a file", where, action=action)
+    if isinstance(error, PermissionError):
+        action = "give this user the right to read it (chmod u+r)"
+    reason = error.strerror or type(error).__name__
+    return Problem(f"{subject} cannot be read: {reason}", where, action=action)
