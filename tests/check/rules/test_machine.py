@@ -1,0 +1,79 @@
+"""Missing software and too little memory are told with the numbers."""
+
+import pytest
+
+from tests.check.samples import DRAFT, MODEL, subject
+from trtspec.check.rules.machine import (
+    cache_bytes,
+    installation,
+    memory,
+    weight_bytes,
+)
+
+LIMITS = {"max_batch_size": 8, "max_input_tokens": 100, "max_total_tokens": 1000}
+WEIGHTS = 2 * 1_000_000
+CACHE = 8 * (1000 + 4 + 1) * (2 * 2 * 1 * 4 * 2)
+
+
+def with_memory(free, **limits):
+    return subject(free_memory=free, limits={**LIMITS, **limits})
+
+
+def only(findings):
+    (finding,) = findings
+    return finding
+
+
+def test_nothing_missing_gives_no_finding():
+    assert not list(installation(subject()))
+
+
+def test_each_missing_package_is_blocking_with_the_line_that_installs_it():
+    lines = ["torch: pip install trtspec[reference]", "gguf: pip install trtspec[demo]"]
+    findings = list(installation(subject(missing=lines)))
+    assert [finding.what for finding in findings] == lines
+    assert {finding.severity for finding in findings} == {"blocking"}
+    assert {finding.where for finding in findings} == {"backend"}
+
+
+def test_weights_are_counted_in_the_wanted_type():
+    assert weight_bytes(subject()) == WEIGHTS
+    assert weight_bytes(subject(target={"dtype": "float32"})) == 2 * WEIGHTS
+    assert weight_bytes(subject(MODEL, DRAFT)) == WEIGHTS + 2 * 100_000
+
+
+def test_a_slot_holds_a_sequence_and_its_draft_for_each_model():
+    assert cache_bytes(with_memory(0)) == CACHE
+    both = subject(MODEL, MODEL, limits=LIMITS)
+    assert cache_bytes(both) == 2 * CACHE
+
+
+def test_enough_memory_gives_no_finding():
+    assert not list(memory(with_memory(WEIGHTS + CACHE, kv_cache_fraction=1.0)))
+
+
+def test_a_cache_that_does_not_fit_is_a_warning():
+    free = WEIGHTS + CACHE - 1
+    finding = only(memory(with_memory(free, kv_cache_fraction=1.0)))
+    assert finding.severity == "warning"
+    assert "KV cache" in finding.what
+
+
+def test_the_fraction_is_what_the_cache_may_take_of_the_rest():
+    free = WEIGHTS + 2 * CACHE
+    assert not list(memory(with_memory(free, kv_cache_fraction=0.5)))
+    finding = only(memory(with_memory(free, kv_cache_fraction=0.49)))
+    assert "kv_cache_fraction 0.49" in finding.what
+
+
+def test_weights_that_do_not_fit_are_blocking_with_both_numbers():
+    finding = only(memory(with_memory(WEIGHTS - 1)))
+    assert finding.severity == "blocking"
+    assert finding.where == "target.model"
+    assert "in bfloat16" in finding.what
+    assert "GiB of memory are free" in finding.what
+
+
+@pytest.mark.parametrize("found", [subject(None, free_memory=0), subject()])
+def test_without_a_model_or_a_number_nothing_can_be_said(found):
+    assert not list(memory(found))

@@ -1,0 +1,119 @@
+"""A model is found and described, or a finding says why not; nothing raises."""
+
+import os
+
+import pytest
+
+from tests.check.samples import DRAFT_TARGET, loaded
+from tests.models.tiny import write_checkpoint, write_config
+from trtspec.check.resolve import resolve
+from trtspec.models.demo import DEMO
+
+
+def only(resolved):
+    (finding,) = resolved.findings
+    return finding
+
+
+def test_a_checkpoint_in_a_directory_is_described(tmp_path):
+    write_checkpoint(tmp_path / "target")
+    info, findings = resolve(loaded(tmp_path), "target")
+    assert info.layers == 2
+    assert findings == ()
+
+
+def test_a_method_without_draft_model_has_no_draft(tmp_path):
+    assert resolve(loaded(tmp_path), "draft") == (None, ())
+
+
+def test_a_draft_model_is_described_like_a_target(tmp_path):
+    write_checkpoint(tmp_path / "draft")
+    info, findings = resolve(loaded(tmp_path, speculation=DRAFT_TARGET), "draft")
+    assert info.directory.resolve() == tmp_path / "draft"
+    assert findings == ()
+
+
+def test_a_missing_directory_is_blocking_at_its_line(tmp_path):
+    info, (finding,) = resolve(loaded(tmp_path), "target")
+    assert info is None
+    assert finding.severity == "blocking"
+    assert finding.where == f"{tmp_path / 'recipe.yaml'}:4"
+    assert "'./target'" in finding.what
+    assert "Hugging Face id" in finding.why
+
+
+def test_a_draft_models_finding_stands_at_the_draft_models_line(tmp_path):
+    finding = only(resolve(loaded(tmp_path, speculation=DRAFT_TARGET), "draft"))
+    assert finding.where == f"{tmp_path / 'recipe.yaml'}:7"
+
+
+@pytest.mark.parametrize(
+    ("damage", "what"),
+    [
+        (lambda d: (d / "config.json").unlink(), "config.json is missing"),
+        (lambda d: (d / "config.json").write_text("{"), "not valid JSON"),
+        (lambda d: write_config(d, vocab_size=None), "has no vocab_size"),
+        (
+            lambda d: write_config(d, architectures=["BertModel"]),
+            "BertModel is not a causal language model",
+        ),
+        (lambda d: os.truncate(d / "model.safetensors", 999), "is truncated"),
+        (
+            lambda d: (d / "model.safetensors").rename(d / "pytorch_model.bin"),
+            "pytorch_model.bin",
+        ),
+    ],
+)
+def test_a_damaged_checkpoint_is_blocking_with_its_place(tmp_path, damage, what):
+    damage(write_checkpoint(tmp_path / "target"))
+    finding = only(resolve(loaded(tmp_path), "target"))
+    assert (finding.rule, finding.severity) == ("checkpoint", "blocking")
+    assert what in finding.what
+    assert str(tmp_path / "target") in finding.what
+    assert finding.where.endswith("recipe.yaml:4")
+
+
+def test_a_file_that_cannot_be_opened_is_blocking(tmp_path):
+    directory = write_checkpoint(tmp_path / "target")
+    (directory / "config.json").unlink()
+    (directory / "config.json").mkdir()
+    finding = only(resolve(loaded(tmp_path), "target"))
+    assert finding.severity == "blocking"
+    assert "config.json" in finding.what
+
+
+def test_the_demo_models_facts_are_known_before_its_download(tmp_path):
+    recipe = loaded(tmp_path, target={"model": f"demo:{DEMO.name}"})
+    info, (finding,) = resolve(recipe, "target")
+    assert info == DEMO.info
+    assert finding.severity == "note"
+    assert "93 MB" in finding.what
+
+
+def test_a_hub_model_that_is_not_here_is_noted_and_stays_unknown(tmp_path):
+    info, (finding,) = resolve(loaded(tmp_path, target={"model": "org/name"}), "target")
+    assert info is None
+    assert finding.severity == "note"
+    assert "Hugging Face hub" in finding.what
+    assert "check again" in finding.why
+
+
+def test_a_revision_of_a_directory_is_pointed_at(tmp_path):
+    write_checkpoint(tmp_path / "target")
+    recipe = loaded(tmp_path, target={"revision": "v2"})
+    finding = only(resolve(recipe, "target"))
+    assert finding.severity == "warning"
+    assert finding.where.endswith("recipe.yaml:5")
+    assert "'v2' has no effect" in finding.what
+
+
+def test_a_revision_of_the_draft_model_is_pointed_at_there(tmp_path):
+    write_checkpoint(tmp_path / "draft")
+    method = {**DRAFT_TARGET, "revision": "v2"}
+    finding = only(resolve(loaded(tmp_path, speculation=method), "draft"))
+    assert finding.where.endswith("recipe.yaml:9")
+
+
+def test_a_revision_of_a_hub_model_is_what_it_is_for(tmp_path):
+    recipe = loaded(tmp_path, target={"model": "org/name", "revision": "v2"})
+    assert only(resolve(recipe, "target")).rule == "download"

@@ -1,0 +1,89 @@
+"""Which models a recipe means, as far as this machine knows; nothing is downloaded."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from trtspec.check.finding import Finding
+from trtspec.check.subject import SECTION, Role
+from trtspec.errors import Problem, TrtspecError
+from trtspec.models.demo import DEMO
+from trtspec.models.describe import describe
+from trtspec.models.info import ModelInfo
+from trtspec.models.locate import ModelReference, parse_reference
+from trtspec.recipe.load import LoadedRecipe
+
+
+class Resolved(NamedTuple):
+    """A model, or the findings that say why it is not known."""
+
+    info: ModelInfo | None
+    findings: tuple[Finding, ...]
+
+
+def resolve(loaded: LoadedRecipe, role: Role) -> Resolved:
+    """Find and describe the target or the draft model; reports, never raises."""
+    where = loaded.where(SECTION[role], "model")
+    text, revision = _named(loaded, role)
+    if text is None:
+        return Resolved(None, ())
+    try:
+        reference = parse_reference(text, revision, loaded.base, where)
+        info = describe(reference.path) if reference.path else _not_here(reference)
+    except TrtspecError as error:
+        return Resolved(None, tuple(_blocking(where, p) for p in error.problems))
+    except OSError as error:
+        what = f"{error.filename}: {error.strerror or error}"
+        return Resolved(None, (Finding("checkpoint", "blocking", where, what),))
+    return Resolved(
+        info, (*_download(reference, where), *_unused(loaded, role, reference))
+    )
+
+
+def _named(loaded: LoadedRecipe, role: Role) -> tuple[str | None, str | None]:
+    if role == "target":
+        return loaded.recipe.target.model, loaded.recipe.target.revision
+    method = loaded.recipe.speculation
+    return method.draft_model, getattr(method, "revision", None)
+
+
+def _not_here(reference: ModelReference) -> ModelInfo | None:
+    return DEMO.info if reference.kind == "demo" else None
+
+
+def _blocking(where: str, problem: Problem) -> Finding:
+    """Place a checkpoint's problem at the recipe's line that names the checkpoint."""
+    same = problem.where in ("", where)
+    return Finding(
+        rule="checkpoint",
+        severity="blocking",
+        where=where,
+        what=problem.what if same else f"{problem.where}: {problem.what}",
+        why=f"expected: {problem.allowed}" if problem.allowed else "",
+        action=problem.action,
+    )
+
+
+def _download(reference: ModelReference, where: str) -> tuple[Finding, ...]:
+    if reference.path is not None:
+        return ()
+    if reference.kind == "demo":
+        size = f"{DEMO.wheel_bytes / 1e6:.0f} MB from the Python package index"
+        why = "its facts are known, so that most rules apply already"
+    else:
+        size = "from the Hugging Face hub"
+        why = "until then no rule can look at it: check again after the download"
+    what = f"{reference.text} is not on this machine; build downloads it, {size}"
+    return (Finding("download", "note", where, what, why),)
+
+
+def _unused(
+    loaded: LoadedRecipe, role: Role, reference: ModelReference
+) -> tuple[Finding, ...]:
+    if reference.revision is None or reference.kind == "hub":
+        return ()
+    what = (
+        f"revision {reference.revision!r} has no effect: {reference.text} is no hub id"
+    )
+    where = loaded.where(SECTION[role], "revision")
+    return (Finding("revision", "warning", where, what, action="remove revision"),)

@@ -1,0 +1,35 @@
+"""Which rules there are, in the order in which their findings are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from trtspec.check.finding import Finding
+from trtspec.check.rules import limits, machine, model, pair, workload
+from trtspec.check.subject import Subject
+
+Rule = Callable[[Subject], Iterable[Finding]]
+
+MODEL_RULES: tuple[Rule, ...] = (
+    model.wanted_options,
+    model.tokenizer,
+    model.layers_roll_back,
+    model.stored_quantization,
+    pair.token_ids,
+    pair.vocabulary_rows,
+    pair.draft_is_smaller,
+    limits.context_length,
+    limits.draft_fits,
+)
+"""Rules about a recipe and its models, true on any machine."""
+
+RULES: tuple[Rule, ...] = (
+    *MODEL_RULES,
+    limits.schedule_reached,
+    limits.concurrency,
+    limits.output_tokens,
+    workload.prompts,
+    machine.installation,
+    machine.memory,
+)
+"""All rules."""

@@ -1,0 +1,111 @@
+"""Whether the backend can run such a model at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trtspec.check.finding import Finding
+from trtspec.check.subject import SECTION, Subject
+from trtspec.models.files import TOKENIZER_FILES
+from trtspec.models.info import ModelInfo
+
+_ROLLED_BACK = {"full_attention", "sliding_attention"}
+
+
+def tokenizer(subject: Subject) -> Iterator[Finding]:
+    """Refuse models without a tokenizer, or without a row for each token."""
+    for role, model in subject.models:
+        if not _has_tokenizer(model):
+            yield Finding(
+                "tokenizer",
+                "blocking",
+                subject.where_model(role),
+                f"the {role} model comes without a tokenizer",
+                f"expected one of {', '.join(TOKENIZER_FILES)} in its directory",
+                "add the tokenizer files that belong to the checkpoint",
+            )
+        elif (model.tokenizer_entries or 0) > model.vocabulary_rows:
+            yield Finding(
+                "tokenizer",
+                "blocking",
+                subject.where_model(role),
+                f"the {role} model's tokenizer has {model.tokenizer_entries} entries, "
+                f"its vocabulary {model.vocabulary_rows} rows",
+                "an id without a row makes the model fail",
+                "use the tokenizer that belongs to the checkpoint",
+            )
+
+
+def layers_roll_back(subject: Subject) -> Iterator[Finding]:
+    """Refuse layers whose state cannot be cut back when a draft is rejected."""
+    if subject.recipe.backend != "reference":
+        return
+    for role, model in subject.models:
+        other = sorted(set(model.layer_types) - _ROLLED_BACK)
+        if other:
+            yield Finding(
+                "layer-types",
+                "blocking",
+                subject.where_model(role),
+                f"the {role} model has layers of type {', '.join(other)}",
+                "their state cannot be cut back when a draft is rejected",
+                "choose a model with full or sliding-window attention only",
+            )
+
+
+def stored_quantization(subject: Subject) -> Iterator[Finding]:
+    """Refuse quantized weights that the reference backend cannot convert."""
+    if subject.recipe.backend != "reference":
+        return
+    for role, model in subject.models:
+        if model.quantization == "none":
+            continue
+        if model.format == "gguf":
+            yield Finding(
+                "stored-quantization",
+                "note",
+                subject.where_model(role),
+                f"the {role} model's weights are stored as {model.quantization}; build "
+                f"converts them to {subject.recipe.target.dtype}",
+                "the output is that of the quantized weights, speculation or not",
+            )
+        else:
+            yield Finding(
+                "stored-quantization",
+                "blocking",
+                subject.where_model(role),
+                f"the {role} model's weights are quantized with {model.quantization}",
+                "backend reference converts plain float weights and GGUF files only",
+                "give the checkpoint as it was before quantization",
+            )
+
+
+def wanted_options(subject: Subject) -> Iterator[Finding]:
+    """Refuse to quantize or split a model where the backend does neither."""
+    target = subject.recipe.target
+    if subject.recipe.backend != "reference":
+        return
+    if target.quantization != "none":
+        yield _refused(subject, "quantization", target.quantization, "none")
+    if target.tensor_parallel != 1:
+        yield _refused(subject, "tensor_parallel", target.tensor_parallel, 1)
+
+
+def _refused(subject: Subject, key: str, value: object, allowed: object) -> Finding:
+    return Finding(
+        "backend-option",
+        "blocking",
+        subject.where(SECTION["target"], key),
+        f"{key} {value} does not exist on backend reference",
+        f"it runs one unquantized copy of the model; expected: {allowed}",
+        f"set target.{key} to {allowed}",
+    )
+
+
+def _has_tokenizer(model: ModelInfo) -> bool:
+    if model.tokenizer_entries is not None:
+        return True
+    directory = model.directory
+    return directory is not None and any(
+        (directory / name).is_file() for name in TOKENIZER_FILES
+    )

@@ -1,0 +1,31 @@
+"""Whether the workload's prompts are there and readable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from trtspec.check.finding import Finding
+from trtspec.check.subject import Subject
+from trtspec.errors import TrtspecError
+from trtspec.recipe.workload import load_prompts
+
+
+def prompts(subject: Subject) -> Iterator[Finding]:
+    """Refuse a prompts file that is empty or has unreadable lines."""
+    workload = subject.recipe.workload
+    if workload is None or subject.base is None:
+        return
+    where = subject.where("workload", "prompts")
+    try:
+        load_prompts(subject.base / Path(workload.prompts).expanduser(), where)
+    except TrtspecError as error:
+        for problem in error.problems:
+            yield Finding(
+                "prompts",
+                "blocking",
+                problem.where or where,
+                problem.what,
+                f"expected: {problem.allowed}" if problem.allowed else "",
+                problem.action,
+            )

@@ -1,0 +1,60 @@
+"""What the rules look at: a recipe, its models, and this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Protocol
+
+from trtspec.models.info import ModelInfo
+from trtspec.recipe.schema import Recipe
+
+Role = Literal["target", "draft"]
+SECTION = {"target": "target", "draft": "speculation"}
+"""Section of a recipe that names the model of a role."""
+
+
+class Where(Protocol):
+    """Gives the place of a key, such as ``where("limits", "max_total_tokens")``."""
+
+    def __call__(self, *key: str | int) -> str:
+        """Give file:line, or the key itself."""
+        ...
+
+
+def key_itself(*key: str | int) -> str:
+    """Give the key with dots, for a recipe that comes from no file."""
+    return ".".join(map(str, key))
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """All that the rules may look at.
+
+    :param target: None if it is not known, with a finding that says why.
+    :param draft: the same; also None if the method has no draft model.
+    :param base: directory that the recipe's paths start from; None for no file.
+    :param missing: what the backend needs and does not find here, one line each.
+    :param free_memory: bytes; None if it does not matter.
+    """
+
+    recipe: Recipe
+    where: Where
+    target: ModelInfo | None = None
+    draft: ModelInfo | None = None
+    base: Path | None = None
+    missing: tuple[str, ...] = ()
+    free_memory: int | None = None
+
+    @property
+    def models(self) -> Iterable[tuple[Role, ModelInfo]]:
+        """The models that are known, with their roles."""
+        if self.target is not None:
+            yield "target", self.target
+        if self.draft is not None:
+            yield "draft", self.draft
+
+    def where_model(self, role: Role) -> str:
+        """Place of the key that names a model."""
+        return self.where(SECTION[role], "model")

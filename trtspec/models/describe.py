@@ -1,0 +1,80 @@
+"""What a checkpoint is, read from its configuration and headers, never its weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from trtspec.errors import UsageError
+from trtspec.models.config import OUTPUT_WEIGHT, read_config, shape_of
+from trtspec.models.gguf import read_gguf
+from trtspec.models.gguf_shape import find_gguf, gguf_shape, token_count
+from trtspec.models.info import ModelInfo, ModelShape
+from trtspec.models.tensor_header import TensorHeader, stored_dtype
+from trtspec.models.vocabulary import token_map
+from trtspec.models.weights import INDEX, SINGLE, read_tensors
+
+
+def describe(directory: Path) -> ModelInfo:
+    """Describe a checkpoint: a transformers directory, or one with a GGUF file.
+
+    :raises UsageError: if the checkpoint is incomplete or damaged, or is not a causal
+        language model; the message names the file and what to do.
+    """
+    if not directory.is_dir():
+        raise UsageError(
+            f"{str(directory)!r} is not a directory",
+            action="give the directory of a checkpoint",
+        )
+    has_safetensors = any((directory / name).is_file() for name in (SINGLE, INDEX))
+    gguf = None if has_safetensors else find_gguf(directory)
+    return _describe_gguf(gguf) if gguf else _describe_safetensors(directory)
+
+
+def _describe_safetensors(directory: Path) -> ModelInfo:
+    config = read_config(directory)
+    tensors = read_tensors(directory)
+    shape = shape_of(directory, config, tensors)
+    if shape.tied_embeddings:
+        _drop_second_embedding(tensors)
+    tokens = token_map(directory)
+    return ModelInfo(
+        **_facts(shape),
+        tokenizer_entries=None if tokens is None else len(set(tokens.values())),
+        format="safetensors",
+        directory=directory,
+        **_sizes(tensors.values()),
+    )
+
+
+def _drop_second_embedding(tensors: dict[str, TensorHeader]) -> None:
+    """Forget the output weight where the embedding it is tied to is stored too."""
+    output = tensors.get(OUTPUT_WEIGHT)
+    if output and [t.shape for t in tensors.values()].count(output.shape) > 1:
+        del tensors[OUTPUT_WEIGHT]
+
+
+def _describe_gguf(path: Path) -> ModelInfo:
+    header = read_gguf(path)
+    return ModelInfo(
+        **_facts(gguf_shape(path, header)),
+        tokenizer_entries=token_count(header),
+        format="gguf",
+        directory=path.parent,
+        **_sizes(header.tensors.values()),
+    )
+
+
+def _facts(shape: ModelShape) -> dict[str, Any]:
+    return {field.name: getattr(shape, field.name) for field in fields(shape)}
+
+
+def _sizes(tensors: Iterable[TensorHeader]) -> dict[str, Any]:
+    stored = list(tensors)
+    return {
+        "dtype": stored_dtype(stored),
+        "parameters": sum(tensor.elements for tensor in stored),
+        "weight_bytes": sum(tensor.nbytes for tensor in stored),
+    }

@@ -1,0 +1,78 @@
+"""Which facts trtspec needs to know about a checkpoint."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+DTYPE_BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
+"""Bytes of one value in the types that weights and KV cache can have."""
+
+Format = Literal["safetensors", "gguf"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelShape:
+    """What a checkpoint's configuration says.
+
+    :param family: ``model_type`` of the configuration, such as ``llama``.
+    :param architecture: model class, such as ``LlamaForCausalLM``; the family in a
+        GGUF, which names no class.
+    :param head_size: values per attention head.
+    :param vocabulary_rows: rows of the embedding, which may be padded.
+    :param context_length: tokens the model was made for; None if it names no limit.
+    :param sliding_window: tokens a sliding-window layer looks back; None without one.
+    :param layer_types: kind of each layer, such as ``full_attention``; empty if the
+        configuration does not tell.
+    :param quantization: ``none``, or the method the stored weights are quantized with.
+    """
+
+    family: str
+    architecture: str
+    layers: int
+    heads: int
+    kv_heads: int
+    head_size: int
+    hidden_size: int
+    intermediate_size: int | None
+    vocabulary_rows: int
+    context_length: int | None
+    tied_embeddings: bool
+    sliding_window: int | None = None
+    layer_types: tuple[str, ...] = ()
+    quantization: str = "none"
+
+    def kv_bytes_per_token(self, dtype: str) -> int:
+        """Bytes that keys and values of one token take in all layers.
+
+        :param dtype: type of the cache, a key of ``DTYPE_BYTES``.
+        """
+        values = 2 * self.layers * self.kv_heads * self.head_size
+        return values * DTYPE_BYTES[dtype]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelInfo(ModelShape):
+    """What a checkpoint is: its shape, and what its weights and tokenizer hold.
+
+    :param tokenizer_entries: tokens that the tokenizer can give; None if the tokenizer
+        files do not list them.
+    :param dtype: type that most weight bytes are stored in: ``bfloat16``, ..., or the
+        block type of a quantized GGUF, such as ``q4_1``.
+    :param parameters: elements of all weights, tied ones counted once; of packed
+        quantized weights, the stored elements.
+    :param weight_bytes: bytes of all weights as they are stored.
+    :param directory: where the checkpoint is; takes no part in comparisons.
+    """
+
+    tokenizer_entries: int | None
+    dtype: str
+    parameters: int
+    weight_bytes: int
+    format: Format
+    directory: Path | None = field(default=None, compare=False)
+
+    def weight_bytes_in(self, dtype: str) -> int:
+        """Bytes that the weights take once they are converted to ``dtype``."""
+        return self.parameters * DTYPE_BYTES[dtype]
