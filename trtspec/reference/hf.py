@@ -1,0 +1,219 @@
+"""All contact with transformers' model, cache and forward signature.
+
+Supported: transformers 5.0 to 5.24 (both ends are tested). What differs in between
+and is bridged here: the forward argument ``past_key_values`` became ``cache``, and a
+cache layer's abstract ``get_max_cache_shape`` became ``get_max_length``.
+"""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+from transformers import AutoModelForCausalLM
+from transformers.cache_utils import Cache, CacheLayerMixin
+from transformers.utils import logging as transformers_logging
+
+from trtspec.errors import RunError
+
+SUPPORTED_LAYER_TYPES = {"full_attention", "sliding_attention"}
+
+
+@dataclass(slots=True)
+class Window:
+    """Which part of the cache the running forward reads and writes.
+
+    :param first: first slot; the forward's row r is slot ``first + r``.
+    :param rows: number of rows.
+    :param columns: how many positions the forward may look at.
+    :param positions: where each new token is stored, int64 [rows, tokens].
+    :param offset: common first position, if all rows store a dense run from it.
+    """
+
+    first: int
+    rows: int
+    columns: int
+    positions: Tensor
+    offset: int | None
+
+
+class SlotLayer(CacheLayerMixin):  # type: ignore[misc]
+    """One layer's keys and values for all slots: [slots, heads, capacity, head size].
+
+    Nothing is ever moved to grow it: a forward writes at the positions that the
+    window names and reads a view.
+    """
+
+    is_croppable = False
+    is_sliding = False
+
+    def __init__(self, slots: int, capacity: int) -> None:
+        super().__init__()
+        self.slots = slots
+        self.capacity = capacity
+        self.window: Window | None = None
+
+    def lazy_initialization(
+        self, key_states: Tensor, value_states: Tensor | None = None
+    ) -> None:
+        """Allocate in the shape of the first keys and values, [rows, heads, n, size].
+
+        Zeros, not empty memory: a masked position has weight 0, and 0 x NaN is NaN.
+        """
+        values = key_states if value_states is None else value_states
+        self.keys, self.values = (
+            states.new_zeros(
+                self.slots, states.shape[1], self.capacity, states.shape[3]
+            )
+            for states in (key_states, values)
+        )
+        self.is_initialized = True
+
+    def update(
+        self, key_states: Tensor, value_states: Tensor, *args: Any, **kwargs: Any
+    ) -> tuple[Tensor, Tensor]:
+        """Store the new keys and values; give all that the rows may look at."""
+        if not self.is_initialized:
+            self.lazy_initialization(key_states, value_states)
+        window = self.window
+        assert window is not None, "a forward must set the window first"
+        rows = slice(window.first, window.first + window.rows)
+        keys, values = self.keys[rows], self.values[rows]
+        if window.offset is not None:
+            stored = slice(window.offset, window.offset + key_states.shape[2])
+            keys[:, :, stored] = key_states
+            values[:, :, stored] = value_states
+        else:
+            row = torch.arange(window.rows, device=keys.device)[:, None]
+            keys[row, :, window.positions] = key_states.transpose(1, 2)
+            values[row, :, window.positions] = value_states.transpose(1, 2)
+        return keys[:, :, : window.columns], values[:, :, : window.columns]
+
+    def get_mask_sizes(self, *args: Any) -> tuple[int, int]:
+        """Length and offset of what the rows may look at."""
+        return (self.window.columns if self.window else 0), 0
+
+    def get_seq_length(self, *args: Any) -> int:
+        """Zero: every forward of ours brings its own positions and mask."""
+        return 0
+
+    def get_max_length(self) -> int:
+        """Capacity of a slot in tokens (transformers from 5.2x on)."""
+        return self.capacity
+
+    def get_max_cache_shape(self) -> int:
+        """Capacity of a slot in tokens (transformers 5.0)."""
+        return self.capacity
+
+    def keep(self, slot: int, start: int, offsets: Tensor) -> None:
+        """Gather the entries at ``start + offsets`` [n] to ``start`` onwards."""
+        for stored in (self.keys, self.values):
+            kept = stored[slot, :, start + offsets]
+            stored[slot, :, start : start + len(offsets)] = kept
+
+    def move(self, source: int, target: int, length: int) -> None:
+        """Copy the first ``length`` entries of one slot over another's."""
+        for stored in (self.keys, self.values):
+            stored[target, :, :length] = stored[source, :, :length]
+
+
+class CausalLM:
+    """A transformers causal LM together with a slot cache of its own."""
+
+    def __init__(self, model: torch.nn.Module, slots: int, capacity: int) -> None:
+        self.model = model.eval()
+        self.config: Any = model.config.get_text_config()  # type: ignore[operator,union-attr]
+        self.layer_types = _layer_types(self.config)
+        self.layers = [
+            SlotLayer(slots, capacity) for _ in range(self.config.num_hidden_layers)
+        ]
+        parameters = inspect.signature(model.forward).parameters
+        self._cache_argument = "cache" if "cache" in parameters else "past_key_values"
+        self._cache = Cache(layers=list(self.layers))
+        weight = next(model.parameters())
+        self.device, self.dtype = weight.device, weight.dtype
+
+    @property
+    def sliding_window(self) -> int | None:
+        """Tokens that a sliding-window layer looks back; None without such layers."""
+        if "sliding_attention" in self.layer_types:
+            return int(self.config.sliding_window)
+        return None
+
+    def forward(
+        self,
+        tokens: Tensor,
+        positions: Tensor,
+        masks: dict[str, Tensor],
+        window: Window,
+        keep_logits: Tensor | None,
+    ) -> Tensor:
+        """Run the model once over new tokens and store their keys and values.
+
+        :param tokens: ids [rows, n].
+        :param positions: position of each token in its sequence [rows, n].
+        :param masks: additive mask [rows, 1, n, columns] per layer type.
+        :param keep_logits: columns of n whose logits are wanted; None for all.
+        :returns: logits [rows, n or len(keep_logits), vocabulary].
+        """
+        for layer in self.layers:
+            layer.window = window
+        mask = masks if len(masks) > 1 else next(iter(masks.values()))
+        output = self.model(
+            input_ids=tokens,
+            attention_mask=mask,
+            position_ids=positions,
+            use_cache=True,
+            logits_to_keep=0 if keep_logits is None else keep_logits,
+            **{self._cache_argument: self._cache},
+        )
+        logits: Tensor = output.logits
+        return logits
+
+
+def load_causal_lm(directory: Path, dtype: str, device: str) -> torch.nn.Module:
+    """Load a converted checkpoint; no code from the checkpoint is ever executed.
+
+    :raises RunError: if transformers cannot load it, or would have to invent weights.
+    """
+    transformers_logging.disable_progress_bar()
+    try:
+        model, report = AutoModelForCausalLM.from_pretrained(
+            directory,
+            dtype=getattr(torch, dtype),
+            local_files_only=True,
+            output_loading_info=True,
+        )
+        loaded: torch.nn.Module = model.to(device)
+    except Exception as error:  # anything may come out of a checkpoint
+        raise _cannot_load(directory, str(error)) from error
+    if missing := sorted(report["missing_keys"]):
+        # transformers only warns, and fills them with random numbers
+        raise _cannot_load(directory, f"it has no weights for {', '.join(missing[:3])}")
+    return loaded
+
+
+def _cannot_load(directory: Path, reason: str) -> RunError:
+    return RunError(
+        f"transformers cannot load this model: {reason}",
+        where=str(directory),
+        action="run `trtspec check` on the recipe, then build it again",
+    )
+
+
+def _layer_types(config: Any) -> set[str]:
+    types = set(getattr(config, "layer_types", None) or ())
+    if not types:
+        sliding = getattr(config, "sliding_window", None) is not None
+        types = {"sliding_attention" if sliding else "full_attention"}
+    if unknown := types - SUPPORTED_LAYER_TYPES:
+        raise RunError(
+            f"{config.model_type} has layers of type {', '.join(sorted(unknown))}, "
+            "whose state cannot be rolled back by the reference backend",
+            allowed=", ".join(sorted(SUPPORTED_LAYER_TYPES)),
+        )
+    return types

@@ -1,0 +1,54 @@
+"""What each new token may attend to, with ragged rows, trees and sliding windows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from trtspec.reference.tree import DraftTree
+
+
+def visible(starts: Tensor, size: int, columns: int) -> Tensor:
+    """Causal visibility for rows that are plain continuations.
+
+    :param starts: committed tokens of each row, int64 [rows].
+    :param size: new tokens of the longest row, n.
+    :param columns: length of the longest row with its new tokens.
+    :returns: bool [rows, n, columns].
+    """
+    last_seen = starts[:, None] + torch.arange(size, device=starts.device)
+    return torch.arange(columns, device=starts.device) <= last_seen[..., None]
+
+
+def hide_other_branches(
+    seen: Tensor, starts: Sequence[int], trees: Sequence[DraftTree | None]
+) -> None:
+    """Restrict each tree's tokens to their ancestors; changes ``seen`` in place.
+
+    :param seen: bool [rows, n, columns], as ``visible`` gives it.
+    """
+    for row, (start, tree) in enumerate(zip(starts, trees, strict=True)):
+        if tree is not None and not tree.is_chain:
+            size = len(tree) + 1
+            allowed = tree.visibility().to(seen.device)
+            seen[row, :size, start : start + size] = allowed
+
+
+def within_window(seen: Tensor, keys: Tensor, queries: Tensor, window: int) -> Tensor:
+    """Hide what lies further back than a sliding window.
+
+    :param keys: position of each column [rows, columns].
+    :param queries: position of each new token [rows, n].
+    """
+    return seen & (queries[..., None] - keys[:, None, :] < window)
+
+
+def additive(seen: Tensor, dtype: torch.dtype) -> Tensor:
+    """Turn visibility [rows, n, columns] into an additive mask, one axis longer.
+
+    :returns: [rows, 1, n, columns].
+    """
+    mask = torch.zeros(seen.shape, dtype=dtype, device=seen.device)
+    return mask.masked_fill_(~seen, torch.finfo(dtype).min)[:, None]

@@ -1,0 +1,188 @@
+"""The reference backend's runner: an artifact, loaded and ready for requests."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+import transformers
+
+from trtspec.build.artifact import Artifact
+from trtspec.errors import BackendUnavailableError, UsageError
+from trtspec.methods import DraftTarget, Method, NGram
+from trtspec.recipe.schema import Recipe
+from trtspec.reference.drafters import Drafter, DraftModelDrafter, NGramDrafter
+from trtspec.reference.engine import Engine
+from trtspec.reference.hf import load_causal_lm
+from trtspec.reference.running import Running
+from trtspec.reference.slots import SlotModel
+from trtspec.reference.threads import use_threads
+from trtspec.reference.tokens import TextCodec
+from trtspec.run import Message, Request, StepResult
+
+
+class ReferenceRunner:
+    """Runs requests on the embedded engine; see ``trtspec.run.Runner``."""
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        target: Path,
+        draft: Path | None,
+        *,
+        device: str = "cpu",
+        threads: int | None = None,
+    ) -> None:
+        """Load the converted checkpoints.
+
+        :param target: directory of the target model.
+        :param draft: directory of the draft model, if the method has one.
+        :param device: a torch device such as ``cpu`` or ``cuda:0``.
+        :param threads: CPU threads; None for one per usable core.
+        :raises BackendUnavailableError: if torch does not have the device.
+        """
+        _require_device(device)
+        self._recipe = recipe
+        self._threads = use_threads(threads)
+        self._codec = TextCodec(target)
+        self._target = self._slot_model(target, device)
+        drafter = self._drafter(recipe.speculation, draft, device)
+        self._engine = Engine(self._target, drafter, recipe.speculation)
+
+    @property
+    def max_running(self) -> int:
+        """Requests that run at once."""
+        return self._recipe.limits.max_batch_size
+
+    @property
+    def max_input_tokens(self) -> int:
+        """The longest prompt in tokens."""
+        return self._recipe.limits.max_input_tokens
+
+    @property
+    def max_total_tokens(self) -> int:
+        """Most tokens of prompt and output of a request."""
+        return self._recipe.limits.max_total_tokens
+
+    def encode(self, prompt: str) -> tuple[int, ...]:
+        """Tokenize raw text."""
+        return self._codec.encode(prompt)
+
+    def encode_chat(self, messages: Sequence[Message]) -> tuple[int, ...]:
+        """Tokenize a conversation through the chat template."""
+        return self._codec.encode_chat(messages)
+
+    def submit(self, request: Request) -> None:
+        """Queue a request.
+
+        :raises UsageError: if it does not fit the recipe's limits.
+        """
+        _require_fit(request, self._recipe)
+        stream = self._codec.stream(request.stop)
+        now = time.perf_counter()
+        self._engine.submit(Running(request, stream, self._codec.end_tokens, now))
+
+    def cancel(self, request_id: str) -> None:
+        """End a request at the next step; unknown ids are ignored."""
+        for running in (*self._engine.running, *self._engine.waiting):
+            if running.request.id == request_id:
+                running.cancelled = True
+
+    @property
+    def busy(self) -> bool:
+        """Whether any request is queued or running."""
+        return self._engine.busy
+
+    def advance(self) -> StepResult:
+        """Do one engine step."""
+        return self._engine.advance()
+
+    def conditions(self) -> dict[str, object]:
+        """What decides how fast this runner is."""
+        device = self._target.device
+        return {
+            "backend": "reference",
+            "device": str(device),
+            "device_name": torch.cuda.get_device_name(device)
+            if device.type == "cuda"
+            else f"cpu, {torch.backends.cpu.get_cpu_capability()}",
+            "dtype": str(self._target.dtype).removeprefix("torch."),
+            "threads": self._threads,
+            "torch": torch.__version__,
+            "transformers": transformers.__version__,
+        }
+
+    def close(self) -> None:
+        """Free models and slots."""
+        del self._engine, self._target
+
+    def _slot_model(self, directory: Path, device: str) -> SlotModel:
+        limits = self._recipe.limits
+        return SlotModel(
+            load_causal_lm(directory, self._recipe.target.dtype, device),
+            slots=limits.max_batch_size,
+            max_tokens=limits.max_total_tokens,
+            longest_step=self._recipe.speculation.longest_draft + 1,
+        )
+
+    def _drafter(
+        self, method: Method, draft: Path | None, device: str
+    ) -> Drafter | None:
+        if isinstance(method, NGram):
+            return NGramDrafter(method, self.max_running)
+        if isinstance(method, DraftTarget):
+            assert draft is not None, "a draft_target artifact holds a draft model"
+            model = self._slot_model(draft, device)
+            return DraftModelDrafter(model, self._target.vocabulary)
+        return None
+
+
+def open_runner(
+    artifact: Artifact, *, device: str = "cpu", threads: int | None = None
+) -> ReferenceRunner:
+    """Load an artifact of the reference backend; see ``ReferenceRunner``."""
+    return ReferenceRunner(
+        artifact.recipe,
+        artifact.target,
+        artifact.draft,
+        device=device,
+        threads=threads,
+    )
+
+
+def _require_device(device: str) -> None:
+    kind = device.partition(":")[0]
+    available = {"cpu": True, "cuda": torch.cuda.is_available()}
+    available["mps"] = torch.backends.mps.is_available()
+    if not available.get(kind, False):
+        raise BackendUnavailableError(
+            f"torch has no device {device!r} here",
+            where="--device",
+            allowed=", ".join(name for name, there in available.items() if there),
+        )
+
+
+def _require_fit(request: Request, recipe: Recipe) -> None:
+    """Refuse what could only fail or be cut silently later."""
+    limits, size = recipe.limits, len(request.prompt)
+    if size == 0:
+        raise UsageError("the prompt has no tokens", where=f"request {request.id}")
+    if size > limits.max_input_tokens:
+        raise UsageError(
+            f"the prompt has {size} tokens",
+            where=f"request {request.id}",
+            allowed=f"up to limits.max_input_tokens = {limits.max_input_tokens}",
+            action="shorten the prompt, or raise the limit in the recipe",
+        )
+    if request.max_new_tokens < 1 or size + request.max_new_tokens > (
+        limits.max_total_tokens
+    ):
+        raise UsageError(
+            f"{size} prompt tokens and {request.max_new_tokens} output tokens",
+            where=f"request {request.id}",
+            allowed="at least 1 output token, and together up to "
+            f"limits.max_total_tokens = {limits.max_total_tokens}",
+            action="ask for fewer output tokens, or raise the limit in the recipe",
+        )

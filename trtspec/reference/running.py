@@ -1,0 +1,93 @@
+"""One request while it runs: its tokens, its text, its counts, and when it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from trtspec.reference.chance import SeededChance
+from trtspec.reference.text import TextStream
+from trtspec.run import Chunk, Completion, FinishReason, Request
+
+
+class Running:
+    """The state of a running request.
+
+    :param request: what was asked for.
+    :param end_tokens: ids that end the output, unless the request ignores them.
+    :param submitted_at: ``time.perf_counter`` seconds of submission.
+    """
+
+    def __init__(
+        self,
+        request: Request,
+        stream: TextStream,
+        end_tokens: frozenset[int],
+        submitted_at: float,
+    ) -> None:
+        self.request = request
+        self.tokens = list(request.prompt)
+        self.chance = SeededChance(request.sampling.seed)
+        self.cancelled = False
+        self.completion = Completion(
+            request.id, len(request.prompt), submitted_at=submitted_at
+        )
+        self._stream = stream
+        self._end_tokens = frozenset() if request.ignore_eos else end_tokens
+        self._finish: FinishReason | None = None
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing more will be emitted."""
+        return self._finish is not None
+
+    @property
+    def room(self) -> int:
+        """Tokens that may still be emitted."""
+        return self.request.max_new_tokens - len(self.completion.tokens)
+
+    def draft_limit(self, draft_length: int) -> int:
+        """Most tokens worth proposing: the last one that fits is never a draft."""
+        return min(draft_length, self.room - 1) if self.request.speculate else 0
+
+    def count_step(self, drafted: int, accepted: int) -> None:
+        """Count one verification step of this request."""
+        self.completion.steps += 1
+        self.completion.drafted += drafted
+        self.completion.accepted += accepted
+
+    def emit(self, tokens: Iterable[int], now: float) -> Chunk:
+        """Take a step's tokens up to the one that ends the request.
+
+        :param now: ``time.perf_counter`` seconds at which the tokens were there.
+        """
+        emitted: list[int] = []
+        for token in tokens:
+            emitted.append(token)
+            self._finish = self._ends_with(token, len(emitted))
+            if self._finish:
+                break
+        self.tokens += emitted
+        self.completion.tokens += emitted
+        if len(self.completion.tokens) == len(emitted):
+            self.completion.first_token_at = now
+        self.completion.last_token_at = now
+        return self._chunk(tuple(emitted), now)
+
+    def cancel(self, now: float) -> Chunk:
+        """End the request as it is."""
+        self._finish = "cancelled"
+        return self._chunk((), now)
+
+    def _ends_with(self, token: int, emitted: int) -> FinishReason | None:
+        if token in self._end_tokens or self._stream.add(token):
+            return "stop"
+        return "length" if emitted >= self.room else None
+
+    def _chunk(self, tokens: tuple[int, ...], now: float) -> Chunk:
+        if self._finish is None:
+            text = self._stream.release()
+            return Chunk(self.request.id, tokens, text, now)
+        text = self._stream.finish()
+        self.completion.text = self._stream.text
+        self.completion.finish_reason = self._finish
+        return Chunk(self.request.id, tokens, text, now, self.completion)

@@ -1,0 +1,36 @@
+"""How many CPU threads the engine uses."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import psutil
+import torch
+
+_CGROUP_LIMIT = Path("/sys/fs/cgroup/cpu.max")
+
+
+def default_threads() -> int:
+    """One thread per physical core that this process may use, at least 1.
+
+    Hyper-threads only get in each other's way in matrix products, and a container's
+    CPU quota counts, not the host's cores.
+    """
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
+    counts = [psutil.cpu_count(logical=False), allowed, _cgroup_cores()]
+    return max(1, min(count for count in counts if count) if any(counts) else 1)
+
+
+def _cgroup_cores() -> int | None:
+    try:
+        quota, period = _CGROUP_LIMIT.read_text().split()
+        return max(1, int(quota) // int(period))
+    except (OSError, ValueError):
+        return None  # no cgroup v2, or "max": no limit
+
+
+def use_threads(count: int | None) -> int:
+    """Set torch's threads within an operation; returns the number in force."""
+    torch.set_num_threads(count or default_threads())
+    return torch.get_num_threads()

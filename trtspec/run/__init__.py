@@ -1,0 +1,30 @@
+"""Requests, completions, step records and the runner protocol of every backend."""
+
+from trtspec.run.generate import generate
+from trtspec.run.inputs import Asked, make_requests, sampling_params
+from trtspec.run.runner import Message, Runner
+from trtspec.run.types import (
+    Chunk,
+    Completion,
+    FinishReason,
+    Request,
+    SamplingParams,
+    StepRecord,
+    StepResult,
+)
+
+__all__ = [
+    "Asked",
+    "Chunk",
+    "Completion",
+    "FinishReason",
+    "Message",
+    "Request",
+    "Runner",
+    "SamplingParams",
+    "StepRecord",
+    "StepResult",
+    "generate",
+    "make_requests",
+    "sampling_params",
+]

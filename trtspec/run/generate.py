@@ -1,0 +1,27 @@
+"""How a list of requests is driven through a runner."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from trtspec.run.runner import Runner
+from trtspec.run.types import Chunk, Request
+
+
+def generate(runner: Runner, requests: Sequence[Request]) -> Iterator[Chunk]:
+    """Submit all requests at once and give their chunks as they come.
+
+    If the caller stops early, what is still running is cancelled.
+
+    :raises UsageError: for the first request that does not fit, before any runs.
+    """
+    try:
+        for request in requests:
+            runner.submit(request)
+        while runner.busy:
+            yield from runner.advance().chunks
+    finally:
+        for request in requests:
+            runner.cancel(request.id)
+        while runner.busy:
+            runner.advance()

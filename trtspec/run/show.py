@@ -1,0 +1,90 @@
+"""How completions are shown: streamed text, one JSON line, a line of figures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+
+from trtspec.run.types import Chunk, Completion, Request
+
+
+def json_line(completion: Completion, request: Request) -> str:
+    """Give one request's result as one line; times in seconds, null where undefined."""
+    return json.dumps(
+        {
+            "id": completion.request_id,
+            "speculation": request.speculate,
+            "prompt_tokens": completion.prompt_tokens,
+            "output_tokens": len(completion.tokens),
+            "tokens": completion.tokens,
+            "text": completion.text,
+            "finish_reason": completion.finish_reason,
+            "ttft_s": completion.ttft,
+            "tpot_s": completion.tpot,
+            "e2e_s": completion.e2e,
+            "steps": completion.steps,
+            "drafted": completion.drafted,
+            "accepted": completion.accepted,
+            "acceptance_rate": completion.acceptance_rate,
+            "acceptance_length": completion.acceptance_length,
+        },
+        ensure_ascii=False,
+    )
+
+
+def totals(completions: Sequence[Completion]) -> str:
+    """Sum up some completions in one line."""
+    tokens = sum(len(c.tokens) for c in completions)
+    begin = min(c.submitted_at for c in completions)
+    seconds = max(c.last_token_at for c in completions) - begin
+    parts = [f"{tokens} tokens in {seconds:.2f} s"]
+    if seconds > 0:
+        parts.append(f"{tokens / seconds:.1f} tokens/s")
+    steps = sum(c.steps for c in completions)
+    drafted = sum(c.drafted for c in completions)
+    accepted = sum(c.accepted for c in completions)
+    if drafted:
+        parts.append(f"acceptance rate {accepted / drafted:.2f}")
+        parts.append(f"acceptance length {1 + accepted / steps:.2f}")
+    else:
+        parts.append("no speculation")
+    return ", ".join(parts)
+
+
+class OrderedText:
+    """Streams the first unfinished request; the others wait for their turn.
+
+    :param write: takes a piece of text, without a newline added.
+    """
+
+    def __init__(
+        self, requests: Sequence[Request], write: Callable[[str], None]
+    ) -> None:
+        self._turn = [request.id for request in requests]
+        self._titles = len(requests) > 1
+        self._kept: dict[str, str] = {}
+        self._done: set[str] = set()
+        self._write = write
+        self._open(first=True)
+
+    def add(self, chunk: Chunk) -> None:
+        """Take the next chunk of any request."""
+        self._kept[chunk.request_id] = self._kept.get(chunk.request_id, "") + chunk.text
+        if chunk.completion:
+            self._done.add(chunk.request_id)
+        self._show()
+
+    def _show(self) -> None:
+        while self._turn:
+            current = self._turn[0]
+            if text := self._kept.pop(current, ""):
+                self._write(text)
+            if current not in self._done:
+                return
+            self._write("\n")
+            self._turn.pop(0)
+            self._open()
+
+    def _open(self, first: bool = False) -> None:
+        if self._titles and self._turn:
+            self._write(f"{'' if first else chr(10)}[{self._turn[0]}]\n")
