@@ -1,0 +1,173 @@
+"""What a reader sees: conditions, numbers, verdicts, in plain text of 80 columns."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from tests.bench.fakes import FakeRunner, plan, run
+from trtspec.bench.result import BenchResult
+from trtspec.bench.sentences import describe_speculation, verdict_line
+from trtspec.bench.table import cell_rows, print_result
+
+
+def text_of(result: BenchResult, width: int = 80) -> str:
+    stream = io.StringIO()
+    print_result(result, Console(file=stream, width=width))
+    return stream.getvalue()
+
+
+@pytest.fixture(scope="module")
+def result():
+    return run(FakeRunner(on_step=1.2), plan(40, concurrency=(1, 4)))
+
+
+def test_the_rows_of_a_cell(result):
+    rows = {row[0]: row[1:] for row in cell_rows(result.cells[0])}
+    assert rows == {
+        "output tokens/s": ("1.1", "1.7", "1.55 [1.55, 1.55]"),
+        "TTFT ms p50/p95/p99": ("500/500/500", "500/500/500", "1.00 [1.00, 1.00]"),
+        "TPOT ms p50/p95/p99": ("1000/1000/1000", "600/600/600", "0.60 [0.60, 0.60]"),
+        "E2E s p50/p95/p99": ("4.50/4.50/4.50", "2.90/2.90/2.90", "0.64 [0.64, 0.64]"),
+        "acceptance rate": ("-", "0.333", ""),
+        "acceptance length": ("1.00", "2.00", ""),
+        "drafting %": ("0.0", "10.0", ""),
+        "target forward %": ("80.0", "80.0", ""),
+        "requests in flight": ("1.0", "1.0", ""),
+    }
+
+
+def test_a_percentile_without_enough_samples_is_a_dash():
+    (cell,) = run(FakeRunner(), plan(2)).cells
+    rows = {row[0]: row[1:] for row in cell_rows(cell)}
+    assert rows["E2E s p50/p95/p99"][0] == "4.50/-/-"
+
+
+def test_the_report_names_the_conditions(result):
+    text = text_of(result)
+    for words in (
+        "toy-abababababab: speculation ngram, draft length 3, max matching ngram 2",
+        "Toy CPU, 2 usable cores, 16 GiB, device fake, threads 1",
+        "python 3.11.2, trtspec 0.1.0, torch 2.13.0, float32",
+        "40 prompts (toy.jsonl, sha256 cdcdcdcdcdcd), up to 5 tokens, greedy",
+        "3 blocks per arm after 1 warm-up, interleaved",
+    ):
+        assert words in text
+    assert "tensorrt_llm" not in text
+
+
+def test_the_report_has_a_table_and_a_verdict_per_concurrency(result):
+    text = text_of(result)
+    for concurrency in (1, 4):
+        assert f"\nconcurrency {concurrency} " in text
+        assert f"\nconcurrency {concurrency}: speculation" in text
+    assert text.count("-> faster") == 2
+
+
+def test_the_report_is_plain_text_where_there_is_no_terminal(result):
+    text = text_of(result)
+    assert "\x1b" not in text
+    table = [line for line in text.splitlines() if " p50/p95/p99 " in line]
+    assert len(table) == 6
+    assert all(line.endswith("]") for line in table)
+
+
+def test_a_pipe_gets_each_verdict_on_one_line(result):
+    lines = text_of(result, 40).splitlines()
+    assert sum(line.endswith("-> faster") for line in lines) == 2
+
+
+def test_realistic_numbers_fit_into_80_columns_uncut():
+    random = np.random.default_rng(2)
+    runner = FakeRunner(
+        prefill_seconds=0.035,
+        off_step=0.0231,
+        on_step=0.0267,
+        factor=lambda request: float(random.uniform(0.8, 1.3)),
+    )
+    result = run(runner, plan(40, output_tokens=48, concurrency=(1, 8)))
+    stream = io.StringIO()
+    terminal = Console(file=stream, width=80, force_terminal=True, color_system=None)
+    print_result(result, terminal)
+    text = stream.getvalue()
+    assert "…" not in text
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_the_verdict_line_says_speed_latency_outputs_and_word(result):
+    assert verdict_line(result.cells[0]) == (
+        "concurrency 1: speculation 1.55x output throughput [1.55, 1.55], "
+        "E2E p50 ratio 0.64 [0.64, 0.64]; 40/40 outputs identical -> faster"
+    )
+
+
+def test_a_no_claim_says_why():
+    (cell,) = run(FakeRunner(), plan(8, repeats=2)).cells
+    assert verdict_line(cell).endswith(
+        "-> no claim (needs 3 blocks and 8 prompts, has 2 and 8)"
+    )
+
+
+def test_without_intervals_the_line_shows_none():
+    (cell,) = run(FakeRunner(), plan(8, repeats=1)).cells
+    line = verdict_line(cell)
+    assert "1.50x output throughput, E2E p50 ratio 0.67;" in line
+    rows = {row[0]: row[3] for row in cell_rows(cell)}
+    assert rows["output tokens/s"] == "1.50 [no interval]"
+
+
+def test_differing_outputs_are_counted_in_the_line():
+    runner = FakeRunner(
+        output_of=lambda r: [int(r.speculate and len(r.prompt) == 1)] * 5
+    )
+    (cell,) = run(runner, plan(8)).cells
+    assert "7/8 outputs identical, 1 differing -> faster" in verdict_line(cell)
+
+
+def test_sampled_outputs_are_said_not_to_be_compared():
+    result = run(FakeRunner(), plan(8, temperature=0.8))
+    assert "sampled, so outputs are not compared" in verdict_line(result.cells[0])
+    assert "temperature 0.8, top-k 0, top-p 1, seed 7" in text_of(result)
+
+
+def test_a_failed_cell_has_a_line_and_no_table():
+    runner = FakeRunner()
+    runner.before_advance = lambda r: r.cancel("p1/c2/on1")
+    text = text_of(run(runner, plan(8, concurrency=(1, 2))), 200)
+    assert "concurrency 2: no numbers, a request failed: request p1/c2/on1" in text
+    assert text.count(" p50/p95/p99 ") == 3
+
+
+def test_a_busy_machine_is_warned_of():
+    busy = run(FakeRunner(), plan(2), busy=1.5)
+    assert "warning: other programs used 1.5 cores" in text_of(busy)
+    assert "warning" not in text_of(run(FakeRunner(), plan(2), busy=0.1))
+
+
+def test_an_off_arm_that_does_not_repeat_itself_is_warned_of():
+    seen = []
+
+    def drifting(request):
+        seen.append(request)
+        return [len(seen)] * 5
+
+    text = text_of(run(FakeRunner(output_of=drifting), plan(2)), 100)
+    assert "concurrency 1: off repeats its own output for 0/2 prompts only" in text
+
+
+def test_forced_acceptance_is_warned_of(result):
+    name = "TLLM_SPEC_DECODE_FORCE_NUM_ACCEPTED_TOKENS"
+    conditions = result.conditions.model_copy(update={"environment": {name: "3"}})
+    forced = result.model_copy(update={"conditions": conditions})
+    assert f"warning: {name} is set" in text_of(forced)
+
+
+def test_speculation_is_described_from_any_recipe():
+    described = describe_speculation(
+        {"method": "draft_target", "model": "./draft", "revision": None}
+    )
+    assert described == "speculation draft_target, model ./draft"
+    assert describe_speculation(None) == "speculation unknown"

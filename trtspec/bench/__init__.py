@@ -1,0 +1,1 @@
+"""Speculation on against off: load, paired runs, metrics, conditions, verdicts."""
