@@ -1,0 +1,58 @@
+"""Whether a build stops before anything slow when it could not end well."""
+
+import pytest
+
+from tests.build.projects import load, write_project
+from trtspec.build.gates import refuse_blocking, require_backend, require_no_findings
+from trtspec.check import Finding
+from trtspec.errors import BackendUnavailableError, FindingsError
+
+
+class Backend:
+    name = "toy"
+
+    def missing(self, formats=()):
+        return [f"{name} not installed: pip install {name}" for name in sorted(formats)]
+
+
+def finding(severity, what="it is so", why="that is why"):
+    return Finding("rule", severity, "x.yaml:3", what, why, "do this")
+
+
+def test_backend_that_has_all_is_let_through():
+    require_backend(Backend())
+
+
+def test_everything_that_is_missing_is_named_at_once():
+    with pytest.raises(BackendUnavailableError) as caught:
+        require_backend(Backend(), {"a", "b"})
+    assert caught.value.exit_code == 4
+    assert len(caught.value.problems) == 2
+    assert "backend toy is not available here: a not installed" in str(caught.value)
+
+
+def test_warnings_are_told_and_do_not_stop(lines):
+    refuse_blocking([finding("warning"), finding("note", "quiet")], lines.progress)
+    assert lines == ["warning: x.yaml:3: it is so"]
+
+
+def test_all_blocking_findings_are_in_the_error(lines):
+    findings = [finding("blocking", "one"), finding("blocking", "two", "")]
+    with pytest.raises(FindingsError) as caught:
+        refuse_blocking(findings, lines.progress)
+    text = str(caught.value)
+    assert "x.yaml:3: one: that is why" in text
+    assert "x.yaml:3: two\n" in text
+    assert "do: do this" in text
+    assert caught.value.exit_code == 3
+
+
+def test_sound_recipe_passes(tmp_path, lines):
+    require_no_findings(load(write_project(tmp_path)), lines.progress)
+    assert lines == []
+
+
+def test_limits_beyond_the_model_block(tmp_path, lines):
+    recipe = write_project(tmp_path, limits={"max_total_tokens": 4096})
+    with pytest.raises(FindingsError, match="4096"):
+        require_no_findings(load(recipe), lines.progress)

@@ -1,0 +1,67 @@
+"""Whether an artifact's recipe and prompts need nothing from outside."""
+
+import pytest
+
+from tests.build.projects import load, write_project
+from trtspec.build.self_contained import artifact_texts, self_contained
+from trtspec.errors import UsageError
+from trtspec.recipe import load_recipe
+
+
+def test_references_point_at_the_artifacts_own_files(tmp_path):
+    recipe = load(write_project(tmp_path, draft=True)).recipe
+    own = self_contained(recipe)
+    assert own.target.model == "./target"
+    assert own.speculation.model == "./draft"
+    assert own.workload.prompts == "workload.jsonl"
+
+
+def test_revisions_go_with_the_references(tmp_path):
+    recipe = load(write_project(tmp_path, draft=True)).recipe
+    target = recipe.target.model_copy(update={"model": "org/a", "revision": "v1"})
+    draft = recipe.speculation.model_copy(update={"model": "org/b", "revision": "v2"})
+    changed = recipe.model_copy(update={"target": target, "speculation": draft})
+    own = self_contained(changed)
+    assert own.target.revision is None
+    assert own.speculation.revision is None
+
+
+def test_all_other_settings_stay(tmp_path):
+    recipe = load(write_project(tmp_path, dtype="bfloat16")).recipe
+    own = self_contained(recipe)
+    assert own.limits == recipe.limits
+    assert own.sampling == recipe.sampling
+    assert own.target.dtype == "bfloat16"
+    assert own.speculation == recipe.speculation
+    assert own.workload.output_tokens == recipe.workload.output_tokens
+
+
+def test_texts_load_back(tmp_path):
+    loaded = load(write_project(tmp_path, draft=True))
+    texts = artifact_texts(loaded)
+    assert texts["workload.jsonl"] == (tmp_path / "prompts.jsonl").read_bytes()
+    (tmp_path / "own.yaml").write_bytes(texts["recipe.yaml"])
+    assert load_recipe(tmp_path / "own.yaml").recipe == self_contained(loaded.recipe)
+
+
+def test_recipe_without_workload_has_one_text(tmp_path):
+    assert set(artifact_texts(load(write_project(tmp_path, prompts=None)))) == {
+        "recipe.yaml"
+    }
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "no prompt"),
+        (b"\xff\xfe\n", "UTF-8"),
+        (b'{"text": 1}\n', "prompts.jsonl:1"),
+        (None, "prompts.jsonl"),
+    ],
+)
+def test_bad_prompts_are_refused(tmp_path, content, message):
+    recipe = write_project(tmp_path)
+    file = tmp_path / "prompts.jsonl"
+    file.unlink() if content is None else file.write_bytes(content)
+    with pytest.raises(UsageError, match=message):
+        artifact_texts(load(recipe))

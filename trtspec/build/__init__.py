@@ -1,0 +1,1 @@
+"""From a recipe to an artifact: plan, stages, locks, fingerprint, manifest."""

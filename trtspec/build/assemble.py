@@ -1,0 +1,82 @@
+"""How stage outputs become an artifact that is complete or absent at every instant."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from trtspec.build.artifact import LOGS, MANIFEST, WORKLOAD
+from trtspec.build.locks import temporary_artifact
+from trtspec.build.manifest import Manifest
+from trtspec.build.place import place_folder, remove_leftovers, replace_text
+from trtspec.build.store import StoredStage
+
+
+def assemble(
+    destination: Path,
+    stored: Sequence[StoredStage],
+    texts: Mapping[str, bytes],
+    manifest: Callable[[], Manifest],
+) -> Manifest:
+    """Make the artifact, or mend what is there.
+
+    What makes a directory an artifact is its manifest, so that comes last; a new
+    directory is filled under another name and then renamed.
+
+    :param texts: the small files in its root, by name.
+    :param manifest: gives the manifest once all else is in its place.
+    :returns: the manifest that was written.
+    """
+    if destination.is_dir():
+        _fill(destination, stored, texts)
+        return _finish(destination, manifest())
+    temporary = temporary_artifact(destination.parent, destination.name, os.getpid())
+    shutil.rmtree(temporary, ignore_errors=True)
+    try:
+        _fill(temporary, stored, texts)
+        written = _finish(temporary, manifest())
+        temporary.rename(destination)
+        return written
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def rewrite_texts(
+    destination: Path, texts: Mapping[str, bytes], manifest: Manifest
+) -> Manifest:
+    """Replace the small files of a complete artifact; its models stay untouched."""
+    (destination / MANIFEST).unlink(missing_ok=True)
+    _write_texts(destination, texts)
+    return _finish(destination, manifest)
+
+
+def _fill(
+    directory: Path, stored: Sequence[StoredStage], texts: Mapping[str, bytes]
+) -> None:
+    directory.mkdir(parents=True, exist_ok=True)
+    (directory / MANIFEST).unlink(missing_ok=True)
+    remove_leftovers(directory)
+    (directory / LOGS).mkdir(exist_ok=True)
+    for stage in stored:
+        record = stage.record
+        if record.folder:
+            place_folder(stage.output, directory / record.folder, record.outputs)
+        if stage.log.is_file():
+            replace_text(
+                directory / LOGS / f"{record.name}.log", stage.log.read_bytes()
+            )
+    _write_texts(directory, texts)
+
+
+def _write_texts(directory: Path, texts: Mapping[str, bytes]) -> None:
+    for name, content in texts.items():
+        replace_text(directory / name, content)
+    if WORKLOAD not in texts:
+        (directory / WORKLOAD).unlink(missing_ok=True)
+
+
+def _finish(directory: Path, manifest: Manifest) -> Manifest:
+    replace_text(directory / MANIFEST, manifest.to_json().encode())
+    return manifest

@@ -1,0 +1,56 @@
+"""Which artifact is it: one hash over all that decides what the artifact does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from trtspec.build.stage import KEY_DIGITS, Stage
+from trtspec.files import sha256_json
+from trtspec.recipe.schema import Recipe
+
+FINGERPRINT_SCHEMA = "trtspec/fingerprint/v1"
+
+
+def fingerprint(
+    recipe: Recipe, files: Mapping[str, Mapping[str, str]], stages: Sequence[Stage]
+) -> str:
+    """Hash what decides an artifact; gives 64 hexadecimal digits.
+
+    Counted: backend, target and speculation settings, limits, sampling, the content
+    of the checkpoints, and the keys of the stages whose output is in the artifact
+    (they hold the versions that decide a conversion). Not counted: the name, the
+    workload, and where the checkpoints came from.
+
+    :param files: per role ("target", "draft") the checkpoint's files and sha256.
+    """
+    return sha256_json(
+        {
+            "schema": FINGERPRINT_SCHEMA,
+            "recipe": deciding_settings(recipe),
+            "files": {role: dict(hashes) for role, hashes in files.items()},
+            "stages": {stage.name: stage.key for stage in stages if stage.folder},
+        }
+    )
+
+
+def deciding_settings(recipe: Recipe) -> dict[str, object]:
+    """Give the recipe without its name, its workload and its model references."""
+    where_from = {"model", "revision"}
+    return recipe.model_dump(
+        mode="json",
+        by_alias=True,
+        exclude={
+            "name": True,
+            "workload": True,
+            "target": where_from,
+            "speculation": where_from,
+        },
+    )
+
+
+def artifact_name(name: str, fingerprint: str) -> str:
+    """Give the name of an artifact's directory.
+
+    :param name: the recipe's name.
+    """
+    return f"{name}-{fingerprint[:KEY_DIGITS]}"
