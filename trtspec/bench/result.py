@@ -41,7 +41,9 @@ class Settings(Record):
 
     concurrency: tuple[int, ...] = Field(description="One cell each, in this order.")
     repeats: int = Field(ge=1, description="Counted blocks per arm and concurrency.")
-    warm_up_blocks: int = Field(default=1, description="Uncounted short blocks per arm.")
+    warm_up_blocks: int = Field(
+        default=1, description="Uncounted short blocks per arm."
+    )
     output_tokens: int = Field(ge=1, description="Most tokens per request.")
     temperature: float = Field(ge=0, description="0 is greedy.")
     top_k: int = Field(ge=0, description="0 keeps all tokens.")

@@ -1,0 +1,141 @@
+"""What ``trtspec build`` prints, and with which exit code it ends."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tests.build.projects import write_project
+from tests.models.tiny import TOKENS
+from trtspec.build.artifact import Artifact
+
+
+@pytest.fixture(autouse=True)
+def _own_caches(tmp_path_factory, monkeypatch):
+    caches = tmp_path_factory.mktemp("caches")
+    monkeypatch.setenv("TRTSPEC_CACHE", str(caches / "trtspec"))
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Runs ``trtspec build`` on a recipe; artifacts go to ``engines``."""
+
+    def run(recipe, *options, engines=tmp_path / "engines"):
+        command = [sys.executable, "-m", "trtspec", "build", str(recipe), *options]
+        return subprocess.run(
+            [*command, "--engines", str(engines)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    return run
+
+
+def test_one_line_per_stage_and_the_artifact_last(run, tmp_path):
+    result = run(write_project(tmp_path, draft=True))
+    assert result.returncode == 0, result.stderr
+    *stages, last = result.stdout.splitlines()
+    assert [line.split()[0] for line in stages] == [
+        "resolve", "convert-target", "convert-draft", "check-pair", "assemble",
+    ]  # fmt: skip
+    assert all(line.endswith(" s") for line in stages)
+    assert Artifact.open(tmp_path / "engines" / last.rpartition("/")[2]).name == "tiny"
+    assert result.stderr == ""
+
+
+def test_second_time_the_stages_are_reused(run, tmp_path):
+    recipe = write_project(tmp_path)
+    first, second = run(recipe), run(recipe)
+    lines = second.stdout.splitlines()
+    assert lines[1].split() == ["convert-target", "reused"]
+    assert lines[2].split() == ["assemble", "reused"]
+    assert lines[-1] == first.stdout.splitlines()[-1]
+
+
+def test_json_is_one_document_and_the_lines_go_to_stderr(run, tmp_path):
+    result = run(write_project(tmp_path), "--json")
+    document = json.loads(result.stdout)
+    assert set(document) == {"artifact", "fingerprint", "stages"}
+    assert Artifact.open(tmp_path / "engines" / document["artifact"].rpartition("/")[2])
+    assert [stage["name"] for stage in document["stages"]] == [
+        "resolve", "convert-target", "assemble",
+    ]  # fmt: skip
+    assert set(document["stages"][0]) == {"name", "key", "duration_s", "reused"}
+    assert "convert-target" in result.stderr
+
+
+def bad_cases():
+    def no_model(folder):
+        return write_project(folder, target="./gone")
+
+    def truncated(folder):
+        recipe = write_project(folder)
+        weights = folder / "target-model" / "model.safetensors"
+        weights.write_bytes(weights.read_bytes()[:100])
+        return recipe
+
+    def other_vocabulary(folder):
+        return write_project(folder, draft=True, draft_tokens=TOKENS[::-1])
+
+    def empty_prompts(folder):
+        return write_project(folder, prompts=())
+
+    def unknown_key(folder):
+        recipe = write_project(folder)
+        recipe.write_text(json.dumps({**json.loads(recipe.read_text()), "sped": 1}))
+        return recipe
+
+    def no_recipe(folder):
+        return folder / "gone.yaml"
+
+    def other_backend(folder):
+        recipe = write_project(folder)
+        document = {**json.loads(recipe.read_text()), "backend": "tensorrt"}
+        recipe.write_text(json.dumps(document))
+        return recipe
+
+    return [
+        (no_model, 3, "gone"),
+        (truncated, 3, "truncated"),
+        (other_vocabulary, 3, "draft"),
+        (empty_prompts, 3, "prompts.jsonl"),
+        (unknown_key, 2, "sped"),
+        (no_recipe, 2, "gone.yaml"),
+        (other_backend, 4, "tensorrt"),
+    ]
+
+
+@pytest.mark.parametrize(("make", "code", "said"), bad_cases())
+def test_bad_input_is_one_message_and_leaves_nothing(run, tmp_path, make, code, said):
+    result = run(make(tmp_path))
+    assert result.returncode == code, result.stderr
+    assert result.stdout == ""
+    assert result.stderr.startswith("error: ")
+    assert said in result.stderr
+    assert "Traceback" not in result.stderr
+    assert not (tmp_path / "engines").exists()
+
+
+def test_engines_directory_that_cannot_be_made_is_exit_5(run, tmp_path):
+    (tmp_path / "file").write_text("")
+    result = run(write_project(tmp_path), engines=tmp_path / "file" / "engines")
+    assert result.returncode == 5
+    assert "cannot write in" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_failed_conversion_is_exit_5_with_reason_and_log(run, tmp_path, monkeypatch):
+    recipe = write_project(tmp_path, dtype="bfloat16")
+    broken = tmp_path / "broken" / "safetensors"
+    broken.mkdir(parents=True)
+    (broken / "__init__.py").write_text("raise ImportError('it is broken')")
+    monkeypatch.setenv("PYTHONPATH", str(broken.parent))
+    result = run(recipe)
+    assert result.returncode == 5
+    assert "convert-target failed: ImportError: it is broken" in result.stderr
+    log = result.stderr.rpartition("see the log ")[2].strip()
+    with open(log) as stream:
+        assert "Traceback" in stream.read()

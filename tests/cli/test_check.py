@@ -1,0 +1,186 @@
+"""``trtspec check`` says what it found, and its exit code says whether it blocks."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.check.samples import loaded
+from tests.models.tiny import CONTEXT, write_checkpoint
+from trtspec.check import Finding
+from trtspec.cli import check as check_command
+from trtspec.recipe.load import load_recipe
+
+REPOSITORY = Path(__file__).parents[2]
+LIMITS = {"max_input_tokens": 16, "max_total_tokens": CONTEXT}
+TOO_LONG = {**LIMITS, "max_total_tokens": CONTEXT + 1}
+HEAVY = {"torch", "transformers", "scipy", "numpy", "huggingface_hub", "gguf"}
+
+
+@pytest.fixture
+def recipe(tmp_path):
+    """Write a recipe that nothing is wrong with; changes are given by section."""
+    write_checkpoint(tmp_path / "target")
+
+    def write(**changes):
+        return str(loaded(tmp_path, **{"limits": LIMITS, **changes}).path)
+
+    return write
+
+
+def trtspec(*arguments, **environment):
+    """Run the program in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "trtspec", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=REPOSITORY,
+        env={**os.environ, "COLUMNS": "80", **environment},
+    )
+
+
+def test_a_good_recipe_ends_with_ok_and_0(recipe):
+    result = trtspec("check", recipe())
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.splitlines()[-1].startswith("ok: nothing blocks ")
+    assert result.stderr == ""
+
+
+def test_a_blocking_finding_ends_with_the_verdict_and_3(recipe):
+    path = recipe(limits=TOO_LONG)
+    result = trtspec("check", path)
+    assert result.returncode == 3
+    assert result.stderr.splitlines() == [f"error: {path}: blocked: 1 blocking"]
+    assert result.stdout.startswith("blocking: context-length\n")
+
+
+def test_a_finding_is_a_block_of_aligned_labels(recipe):
+    path = recipe(limits=TOO_LONG)
+    block = trtspec("check", path).stdout.split("\n\n")[0].splitlines()
+    line = load_recipe(path).where("limits", "max_total_tokens")
+    assert block[1] == f"  where {line}"
+    assert block[2].startswith("  what  max_total_tokens 65 is above the 64 tokens")
+    labels = [text[:8] for text in block[1:] if text[2] != " "]
+    assert labels == ["  where ", "  what  ", "  why   ", "  do    "]
+
+
+def test_nothing_is_wider_than_80_columns_but_what_cannot_be_broken(recipe, tmp_path):
+    path = recipe(
+        limits={**TOO_LONG, "max_batch_size": 2},
+        target={"quantization": "fp8", "revision": "main"},
+        workload={"prompts": "absent.jsonl", "concurrency": [1, 64]},
+    )
+    result = trtspec("check", path, COLUMNS="200")
+    for text in result.stdout.splitlines():
+        assert len(text) <= 80 or str(tmp_path) in text
+
+
+def test_a_narrow_terminal_gets_narrow_lines(recipe):
+    text = trtspec("check", recipe(limits=TOO_LONG), COLUMNS="50").stdout
+    assert max(len(line) for line in text.splitlines() if "where" not in line) <= 50
+
+
+def test_output_that_is_no_terminal_has_no_colours(recipe):
+    assert "\x1b" not in trtspec("check", recipe(limits=TOO_LONG)).stdout
+
+
+def test_json_is_one_document_with_verdict_and_findings(recipe):
+    path = recipe(limits=TOO_LONG)
+    result = trtspec("check", path, "--json")
+    assert result.returncode == 3
+    document = json.loads(result.stdout)
+    assert (document["recipe"], document["verdict"]) == (path, "blocked")
+    (finding,) = document["findings"]
+    assert list(finding) == ["rule", "severity", "where", "what", "why", "action"]
+    assert (finding["rule"], finding["severity"]) == ("context-length", "blocking")
+
+
+def test_json_of_a_good_recipe_says_ok(recipe):
+    result = trtspec("check", recipe(), "--json")
+    assert result.returncode == 0
+    assert json.loads(result.stdout)["verdict"] == "ok"
+
+
+@pytest.mark.parametrize("flags", [[], ["--json"]])
+def test_a_recipe_that_cannot_be_read_is_2_without_a_traceback(tmp_path, flags):
+    result = trtspec("check", str(tmp_path / "absent.yaml"), *flags)
+    assert result.returncode == 2
+    assert "absent.yaml" in result.stderr
+    assert "Traceback" not in result.stderr
+    assert result.stdout == ""
+
+
+def test_a_backend_that_is_not_there_is_4(recipe):
+    result = trtspec("check", recipe(backend="tensorrt"))
+    assert result.returncode == 4
+    assert "'tensorrt'" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_missing_packages_are_findings(recipe, monkeypatch):
+    class Bare:
+        def missing(self, formats):
+            return [f"torch for {', '.join(formats)}: pip install torch"]
+
+    monkeypatch.setattr(check_command, "backend_for", lambda name: Bare())
+    from click.testing import CliRunner
+
+    result = CliRunner().invoke(check_command.command, [recipe(), "--json"])
+    document = json.loads(result.stdout)
+    assert document["findings"][0]["rule"] == "installation"
+    assert document["findings"][0]["what"].startswith("torch for safetensors")
+
+
+@pytest.mark.parametrize("name", ["ngram", "none"])
+def test_bundled_recipes_pass_before_the_demo_model_is_downloaded(tmp_path, name):
+    path = f"recipes/smollm2-135m/{name}.yaml"
+    result = trtspec("check", path, "--json", TRTSPEC_CACHE=str(tmp_path))
+    assert result.returncode == 0, result.stdout
+    findings = {f["rule"]: f["severity"] for f in json.loads(result.stdout)["findings"]}
+    assert findings["download"] == "note"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_heavy_libraries_are_not_imported(recipe, tmp_path):
+    write_checkpoint(tmp_path / "draft")
+    method = {"method": "draft_target", "model": "./draft", "draft_length": 2}
+    result = trtspec("check", recipe(speculation=method), PYTHONPROFILEIMPORTTIME="1")
+    assert result.returncode == 0, result.stderr
+    imported = {
+        line.rpartition("|")[2].strip().partition(".")[0]
+        for line in result.stderr.splitlines()
+        if line.startswith("import time:")
+    }
+    assert "pydantic" in imported
+    assert not imported & HEAVY
+
+
+def test_help_names_the_exit_code_and_an_example():
+    result = trtspec("check", "--help")
+    assert result.returncode == 0
+    assert "Exits with 3" in result.stdout
+    assert "trtspec check recipes/" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("severities", "text"),
+    [
+        ([], "no findings"),
+        (["note"], "1 note"),
+        (["blocking", "blocking", "warning", "note", "note"],
+         "2 blocking, 1 warning, 2 notes"),
+    ],
+)  # fmt: skip
+def test_the_verdict_counts_findings_by_severity(severities, text):
+    findings = [Finding("rule", severity, "x:1", "what") for severity in severities]
+    assert check_command._counted(findings) == text
+
+
+def test_a_fact_that_is_empty_has_no_label():
+    block = "\n".join(check_command._block(Finding("rule", "note", "x:1", "what")))
+    assert re.sub(r"\x1b\[\d+m", "", block) == "note: rule\n  where x:1\n  what  what"

@@ -1,0 +1,174 @@
+"""``trtspec run`` from a terminal's point of view."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tests.build.projects import write_project
+
+TRTSPEC = [sys.executable, "-m", "trtspec"]
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("run")
+    recipe = write_project(folder, prompts=("t3", "t4", "t5"))
+    environment = os.environ | {
+        "TRTSPEC_CACHE": str(folder / "cache"),
+        "OMP_NUM_THREADS": "1",
+    }
+
+    def run(*arguments, stdin=""):
+        command = [*TRTSPEC, "run", recipe, "--engines", folder / "engines", *arguments]
+        return subprocess.run(
+            [str(part) for part in command],
+            input=stdin if isinstance(stdin, bytes) else stdin.encode(),
+            capture_output=True,
+            env=environment,
+            timeout=120,
+            check=False,
+        )
+
+    run.folder, run.environment, run.recipe = folder, environment, recipe
+    return run
+
+
+def lines(result):
+    assert result.returncode == 0, result.stderr.decode()
+    return [json.loads(line) for line in result.stdout.decode().splitlines()]
+
+
+def test_json_is_one_line_per_request_with_its_figures(project):
+    file = project.folder / "prompts.jsonl"
+    rows = lines(project("--raw", "--json", "--prompts", file))
+    assert sorted(row["id"] for row in rows) == ["1", "2", "3"]
+    for row in rows:
+        assert row["output_tokens"] == len(row["tokens"]) == 8
+        assert row["finish_reason"] == "length"
+        assert row["speculation"] is True
+        assert 0 < row["ttft_s"] < row["e2e_s"]
+
+
+def test_the_off_arm_of_the_same_artifact_gives_the_same_tokens(project):
+    arguments = ("--raw", "--json", "--prompt", "t3", "--max-tokens", "30")
+    (on,) = lines(project(*arguments))
+    (off,) = lines(project(*arguments, "--no-speculation"))
+    assert on["tokens"] == off["tokens"]
+    assert (off["drafted"], off["speculation"]) == (0, False)
+    assert on["drafted"] > 0
+    assert on["steps"] <= off["steps"]
+
+
+def test_text_goes_to_stdout_and_figures_to_stderr(project):
+    result = project("--raw", stdin="t3")
+    (row,) = lines(project("--raw", "--json", stdin="t3"))
+    assert result.stdout.decode() == row["text"] + "\n"
+    assert "8 tokens in" in result.stderr.decode()
+
+
+def test_an_artifact_directory_runs_like_its_recipe(project):
+    (built,) = (project.folder / "engines").glob("tiny-*")
+    by_artifact = subprocess.run(
+        [*TRTSPEC, "run", str(built), "--raw", "--json", "--prompt", "t3"],
+        capture_output=True,
+        env=project.environment,
+        check=False,
+    )
+    (row,) = lines(by_artifact)
+    (expected,) = lines(project("--raw", "--json", "--prompt", "t3"))
+    assert row["tokens"] == expected["tokens"]
+
+
+def test_a_seed_repeats_and_another_seed_differs(project):
+    def sampled(seed):
+        chosen = ("--temperature", "1", "--seed", seed, "--max-tokens", "30")
+        (row,) = lines(project("--raw", "--json", "--prompt", "t3", *chosen))
+        return row["tokens"]
+
+    assert sampled("1") == sampled("1")
+    assert sampled("1") != sampled("2")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stdin", "message"),
+    [
+        ((), "", "stdin: the prompt is empty"),
+        (("--prompt", " "), "", "--prompt 1: the prompt is empty"),
+        ((), b"\xff\xfe", "stdin: not valid UTF-8 at byte 0"),
+        (("--prompt", "t3"), "", "no chat template"),
+        (("--raw", "--prompt", "t3", "--max-tokens", "48"), "", "max_total_tokens"),
+        (("--prompt", "t3", "--prompts", "x.jsonl"), "", "not both"),
+        (("--prompts", "nowhere.jsonl"), "", "nowhere.jsonl"),
+        (("--prompt", "t3", "--stop", ""), "", "--stop"),
+        (("--temperature", "-1"), "", "--temperature"),
+        (("--promt", "t3"), "", "--promt"),
+    ],
+)
+def test_wrong_input_is_one_message_and_exit_2(project, arguments, stdin, message):
+    result = project(*arguments, stdin=stdin)
+    errors = result.stderr.decode()
+    assert result.returncode == 2, errors
+    assert message in errors
+    assert "Traceback" not in errors
+    assert result.stdout == b""
+
+
+def test_every_prompt_beyond_the_limit_is_named(project):
+    long = project.folder / "long.jsonl"
+    chat = '{"id": "%s", "prompt": "%s"}\n'
+    # without a pre-tokenizer a text is one token: only the output can be too long
+    long.write_text(chat % ("a", "t3") + chat % ("b", "t4"))
+    result = project("--raw", "--prompts", long, "--max-tokens", "48")
+    errors = result.stderr.decode()
+    assert result.returncode == 2
+    assert "prompt a: 1 prompt tokens and 48 output tokens" in errors
+    assert "prompt b: 1 prompt tokens and 48 output tokens" in errors
+
+
+def test_a_device_that_is_not_here_is_exit_4(project):
+    result = project("--raw", "--prompt", "t3", "--device", "tpu")
+    assert result.returncode == 4
+    assert "allowed: cpu" in result.stderr.decode()
+
+
+def test_interrupt_is_exit_130_without_a_traceback(project):
+    """Wait until output streams, then send what Ctrl-C sends."""
+    endless = project.folder / "endless.jsonl"
+    row = '{"id": "%d", "prompt": "t3"}\n'
+    endless.write_text("".join(row % i for i in range(5000)))
+    engines = str(project.folder / "engines")
+    arguments = ["--engines", engines, "--raw", "--json", "--prompts", str(endless)]
+    process = subprocess.Popen(
+        [*TRTSPEC, "run", str(project.recipe), *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=project.environment,
+    )
+    process.stdout.readline()
+    time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert b"interrupted" in errors
+    assert b"Traceback" not in errors
+
+
+def test_a_reader_that_goes_away_is_no_error(project):
+    result = subprocess.run(
+        f"{sys.executable} -m trtspec run {project.recipe} --engines "
+        f"{project.folder / 'engines'} --raw --json --prompts "
+        f"{project.folder / 'prompts.jsonl'} | head -n 0; echo ${{PIPESTATUS[0]}}",
+        shell=True,
+        executable="/bin/bash",
+        capture_output=True,
+        env=project.environment,
+        check=False,
+    )
+    assert b"Traceback" not in result.stderr

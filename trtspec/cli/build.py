@@ -1,0 +1,47 @@
+"""``trtspec build``: make a recipe's artifact, or find it made already."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from trtspec.cli.common import backend_for, engines_option, json_option, print_json
+
+
+@click.command()
+@click.argument("recipe", type=click.Path())
+@engines_option
+@json_option
+def command(recipe: str, engines: str, as_json: bool) -> None:
+    """Build the artifact of RECIPE.
+
+    What an earlier build completed is reused, so a build that was killed goes on where
+    it was. The last line is the artifact's directory.
+    """
+    from trtspec.build.build import build
+    from trtspec.cli.artifact import terminal_progress
+    from trtspec.recipe.load import load_recipe
+
+    loaded = load_recipe(recipe)
+    backend = backend_for(loaded.recipe.backend)
+    built = build(loaded, backend, Path(engines), terminal_progress(err=as_json))
+    if not as_json:
+        click.echo(built.artifact.path)
+        return
+    stages = [
+        {
+            "name": stage.name,
+            "key": stage.key,
+            "duration_s": stage.duration_s,
+            "reused": stage.reused,
+        }
+        for stage in built.stages
+    ]
+    print_json(
+        {
+            "artifact": str(built.artifact.path),
+            "fingerprint": built.artifact.fingerprint,
+            "stages": stages,
+        }
+    )

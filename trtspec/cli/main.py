@@ -1,0 +1,132 @@
+"""Which commands exist, and how an error becomes an exit code.
+
+Keep this file free of heavy imports: ``trtspec --help`` must stay instant.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+
+import click
+
+from trtspec import __version__
+from trtspec.errors import INTERRUPTED_EXIT_CODE, TrtspecError
+
+COMMANDS = {
+    "schema": "Print the JSON Schema of a recipe.",
+    "check": "Find what would go wrong before anything slow happens.",
+    "plan": "Show what build would do, without doing it.",
+    "build": "Build an artifact from a recipe; resumes and skips what is unchanged.",
+    "run": "Generate from an artifact or recipe.",
+    "bench": "Measure speculation on against off.",
+}
+
+
+class LazyGroup(click.Group):
+    """Imports a command's module only when that command is used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Give the commands in the order of a deployment."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import one command; None for an unknown name."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"trtspec.cli.{cmd_name}")
+        command: click.Command = module.command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Suggest the nearest command for an unknown name."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            ctx.fail(_unknown_command(args[0]))
+        return super().resolve_command(ctx, args)
+
+    def format_commands(
+        self, ctx: click.Context, formatter: click.HelpFormatter
+    ) -> None:
+        """List the commands without importing any of them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+def _unknown_command(name: str) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, COMMANDS, n=1)
+    hint = f" Did you mean {near[0]}?" if near else ""
+    return f"there is no command {name!r}.{hint} Commands: {', '.join(COMMANDS)}."
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 88},
+)
+@click.version_option(__version__, prog_name="trtspec")
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@click.pass_context
+def cli(ctx: click.Context, debug: bool) -> None:
+    """Speculative decoding from one recipe: build, run, measure on against off.
+
+    \b
+    Example:
+      trtspec build recipes/smollm2-135m/ngram.yaml
+      trtspec bench recipes/smollm2-135m/ngram.yaml
+
+    Exit codes: 0 fine; 2 usage or recipe error; 3 blocking findings; 4 backend not
+    available here; 5 build or run failed; 6 measured, but no claim can be made;
+    7 verification failed; 130 interrupted.
+    """  # noqa: D301  click wants the backspace itself
+    ctx.obj = {"debug": debug}
+
+
+def main() -> None:
+    """Run the command line; never shows a traceback without ``--debug``."""
+    try:
+        sys.exit(_run(sys.argv[1:]))
+    except BrokenPipeError:
+        # the reader of our output is gone (``trtspec ... | head``): nothing to say
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+
+
+def _run(arguments: list[str]) -> int:
+    debug = "--debug" in arguments or bool(os.environ.get("TRTSPEC_DEBUG"))
+    arguments = [a for a in arguments if a != "--debug"]
+    try:
+        result = cli.main(arguments, "trtspec", standalone_mode=False)
+    except BrokenPipeError:
+        raise
+    except (click.exceptions.Abort, KeyboardInterrupt):
+        return _say("interrupted", INTERRUPTED_EXIT_CODE)
+    except click.ClickException as error:
+        return _say(error.format_message(), error.exit_code)
+    except Exception as error:
+        if debug:
+            raise
+        return _say(*_explain(error))
+    return result if isinstance(result, int) else 0
+
+
+def _explain(error: Exception) -> tuple[str, int]:
+    """Give the message and exit code of an error."""
+    if isinstance(error, TrtspecError):
+        return "\n".join(str(p) for p in error.problems), error.exit_code
+    if isinstance(error, OSError):
+        where = f"{error.filename}: " if error.filename else ""
+        return f"{where}{error.strerror or error}", TrtspecError.exit_code
+    return (
+        f"unexpected {type(error).__name__}: {error}\n"
+        "  do: run again with --debug and report the traceback",
+        TrtspecError.exit_code,
+    )
+
+
+def _say(message: str, code: int) -> int:
+    click.echo(f"error: {message}", err=True)
+    return code

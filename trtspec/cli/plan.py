@@ -1,0 +1,52 @@
+"""``trtspec plan``: what build would do, without doing it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from trtspec.cli.common import backend_for, engines_option, json_option, print_json
+
+if TYPE_CHECKING:
+    from trtspec.build.plan import Plan
+
+
+@click.command()
+@click.argument("recipe", type=click.Path())
+@engines_option
+@json_option
+def command(recipe: str, engines: str, as_json: bool) -> None:
+    """Show what build would do for RECIPE; nothing is written, downloaded or run."""
+    from dataclasses import asdict
+
+    from trtspec.build.plan import make_plan
+    from trtspec.recipe.load import load_recipe
+
+    loaded = load_recipe(recipe)
+    plan = make_plan(loaded, backend_for(loaded.recipe.backend), Path(engines))
+    if as_json:
+        print_json({**asdict(plan), "needs_bytes": plan.needs_bytes})
+    else:
+        click.echo("\n".join(_lines(plan, engines)))
+
+
+def _lines(plan: Plan, engines: str) -> list[str]:
+    from trtspec.build.space import human_bytes
+
+    lines = [f"{plan.name} on backend {plan.backend}"]
+    for stage in plan.stages:
+        size = f"  ({human_bytes(stage.needs_bytes)})" if stage.needs_bytes else ""
+        what = "; ".join(stage.summary)
+        lines.append(f"  {stage.name:<16}{stage.action:<7}{what}{size}")
+    lines += [f"missing      {text}" for text in plan.missing]
+    lines += [f"download     {text}" for text in plan.downloads]
+    needs, free = human_bytes(plan.needs_bytes), human_bytes(plan.free_bytes)
+    lines.append(f"disk         {needs} needed, {free} free in {engines}")
+    if plan.unknown:
+        lines.append(f"fingerprint  not known yet: {plan.unknown}")
+    else:
+        lines.append(f"fingerprint  {plan.fingerprint}")
+        lines.append(f"artifact     {plan.artifact}")
+    return lines
