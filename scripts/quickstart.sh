@@ -11,8 +11,8 @@ install demo
 say "Demo model: SmolLM2-135M-Instruct, a download of 93 MB (once), and 650 MB in engines/."
 "$VENV/bin/trtspec" build "$RECIPE"
 say ""
-"$VENV/bin/trtspec" run "$RECIPE" --max-tokens 64 --prompt \
+"$VENV/bin/trtspec" run "$RECIPE" --max-tokens 48 --prompt \
   'Add a docstring to this function: def area(width, height): return width * height'
 say ""
 exec "$VENV/bin/trtspec" bench "$RECIPE" --prompts recipes/workloads/code.jsonl \
-  --limit 8 --output-tokens 32 --concurrency 4 --repeats 3
+  --limit 8 --output-tokens 16 --concurrency 1 --repeats 3

@@ -16,6 +16,7 @@ from trtspec.recipe.schema import Recipe
 from trtspec.reference.drafters import Drafter, DraftModelDrafter, NGramDrafter
 from trtspec.reference.engine import Engine
 from trtspec.reference.hf import load_causal_lm
+from trtspec.reference.packing import pack_linears
 from trtspec.reference.running import Running
 from trtspec.reference.slots import SlotModel
 from trtspec.reference.threads import use_threads
@@ -110,6 +111,7 @@ class ReferenceRunner:
             else f"cpu, {torch.backends.cpu.get_cpu_capability()}",
             "dtype": str(self._target.dtype).removeprefix("torch."),
             "threads": self._threads,
+            "packed_weights": self._packed,
             "torch": torch.__version__,
             "transformers": transformers.__version__,
         }
@@ -120,8 +122,10 @@ class ReferenceRunner:
 
     def _slot_model(self, directory: Path, device: str) -> SlotModel:
         limits = self._recipe.limits
+        model = load_causal_lm(directory, self._recipe.target.dtype, device)
+        self._packed = pack_linears(model)
         return SlotModel(
-            load_causal_lm(directory, self._recipe.target.dtype, device),
+            model,
             slots=limits.max_batch_size,
             max_tokens=limits.max_total_tokens,
             longest_step=self._recipe.speculation.longest_draft + 1,
