@@ -11,8 +11,8 @@ install demo
 say "Demo model: SmolLM2-135M-Instruct, a download of 93 MB (once), and 650 MB in engines/."
 "$VENV/bin/trtspec" build "$RECIPE"
 say ""
-"$VENV/bin/trtspec" run "$RECIPE" --max-tokens 48 --prompt \
-  'Add a docstring to this function: def area(width, height): return width * height'
+"$VENV/bin/trtspec" run "$RECIPE" --max-tokens 40 --prompt \
+  'Write this function again with x renamed to width: def area(x, height): return x * height'
 say ""
 exec "$VENV/bin/trtspec" bench "$RECIPE" --prompts recipes/workloads/code.jsonl \
-  --limit 8 --output-tokens 16 --concurrency 1 --repeats 3
+  --limit 8 --output-tokens 12 --concurrency 1 --repeats 3

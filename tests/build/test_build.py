@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import stat
+from dataclasses import replace
 
 import pytest
 
@@ -79,6 +80,14 @@ def test_second_build_reuses_all_and_changes_no_file(recipe, engines, lines):
         "resolve", "convert-target", "assemble",
     ]  # fmt: skip
     assert all("reused" in line for line in lines[1:])
+
+
+def test_only_news_is_told_if_asked(recipe, engines, lines):
+    progress = replace(lines.progress, news_only=True)
+    build(load(recipe), BACKEND, engines, progress)
+    assert [line.split()[0] for line in lines] == ["convert-target", "assemble"]
+    build(load(recipe), BACKEND, engines, progress)
+    assert len(lines) == 2
 
 
 def test_other_method_on_same_target_shares_the_conversion(tmp_path, engines):

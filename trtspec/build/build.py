@@ -16,6 +16,7 @@ from trtspec.build.locks import held, sweep
 from trtspec.build.manifest import Manifest, StageRecord
 from trtspec.build.progress import SILENT, Progress
 from trtspec.build.records import (
+    RESOLVE,
     Description,
     assemble_record,
     resolve_record,
@@ -83,6 +84,8 @@ def _resolve(
 
 
 def _report(progress: Progress, record: StageRecord) -> None:
+    if progress.news_only and (record.reused or record.name == RESOLVE):
+        return
     took = "reused" if record.reused else f"{record.duration_s:.1f} s"
     progress.line(f"{record.name:<16}{took:>8}")
 

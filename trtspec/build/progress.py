@@ -16,10 +16,12 @@ class Progress:
 
     :param line: takes one line that stays.
     :param status: takes a text that the next one replaces; empty takes it away.
+    :param news_only: leave out what an earlier build had done already.
     """
 
     line: Callable[[str], None]
     status: Callable[[str], None] = _ignore
+    news_only: bool = False
 
 
 SILENT = Progress(_ignore)

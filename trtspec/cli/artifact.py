@@ -38,16 +38,17 @@ def open_or_build(
     return build(loaded, backend, Path(engines), progress).artifact
 
 
-def terminal_progress(*, err: bool) -> Progress:
+def terminal_progress(*, err: bool, news_only: bool = False) -> Progress:
     """Tell progress on the terminal; the passing status only where someone looks on.
 
     :param err: write to stderr, which keeps stdout for results.
+    :param news_only: leave out what an earlier build had done already.
     """
     from trtspec.build.progress import Progress
 
     stream = sys.stderr if err else sys.stdout
     if not stream.isatty():
-        return Progress(lambda text: click.echo(text, err=err))
+        return Progress(lambda text: click.echo(text, err=err), news_only=news_only)
 
     def line(text: str) -> None:
         click.echo(f"{_CLEAR_LINE}{text}", err=err)
@@ -55,4 +56,4 @@ def terminal_progress(*, err: bool) -> Progress:
     def status(text: str) -> None:
         click.echo(f"{_CLEAR_LINE}{text}", err=err, nl=False)
 
-    return Progress(line, status)
+    return Progress(line, status, news_only)

@@ -141,7 +141,8 @@ def _artifact(path: Path, engines: str) -> Artifact:
     from trtspec.bench.plan import require_speculation
     from trtspec.cli.artifact import open_or_build, terminal_progress
 
-    artifact = open_or_build(path, engines, terminal_progress(err=True))
+    progress = terminal_progress(err=True, news_only=True)
+    artifact = open_or_build(path, engines, progress)
     require_speculation(artifact.recipe, str(artifact.path))
     backend_for(artifact.recipe.backend)
     return artifact

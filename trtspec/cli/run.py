@@ -81,7 +81,8 @@ def command(
     asked_prompts = _read_prompts(texts, prompts)[:limit]
     if "" in stop:
         raise UsageError("an empty text ends nothing", where="--stop")
-    artifact = open_or_build(artifact_or_recipe, engines, terminal_progress(err=True))
+    progress = terminal_progress(err=True, news_only=True)
+    artifact = open_or_build(artifact_or_recipe, engines, progress)
     asked = Asked(
         max_new_tokens=max_tokens or _recipe_tokens(artifact),
         sampling=sampling_params(artifact.recipe.sampling, **sampling),
