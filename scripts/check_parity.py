@@ -18,6 +18,7 @@ import time
 from pathlib import Path
 
 import torch
+import transformers
 from transformers import AutoModelForCausalLM
 
 from trtspec.build.artifact import Artifact
@@ -44,6 +45,7 @@ def log(text: str) -> None:
 
 def make_draft(target: Path, directory: Path) -> None:
     """Save the target's first layers, with seeded noise on every weight."""
+    transformers.utils.logging.disable_progress_bar()
     model = AutoModelForCausalLM.from_pretrained(target, dtype=torch.float32)
     model.model.layers = model.model.layers[:DRAFT_LAYERS]
     model.config.num_hidden_layers = DRAFT_LAYERS
@@ -82,15 +84,13 @@ def compare(
     artifact: Artifact, draft: Path, options: argparse.Namespace
 ) -> tuple[list[dict[str, object]], int]:
     """Compare every setting with plain decoding at batch 1; rows, prompts."""
+    off = with_method(artifact.recipe, 1, {"method": "none"})
+    runner = ReferenceRunner(off, artifact.target, None)
+    requests = requests_for(runner, options.limit, options.tokens)
+    baseline, _, _ = decode(runner, requests)
+    log(f"plain decoding of {len(baseline)} prompts is done")
     rows: list[dict[str, object]] = []
-    baseline: Tokens = {}
-    for batch in (1, 8):
-        off = with_method(artifact.recipe, batch, {"method": "none"})
-        runner = ReferenceRunner(off, artifact.target, None)
-        requests = requests_for(runner, options.limit, options.tokens)
-        tokens, _, _ = decode(runner, requests)
-        baseline = baseline or tokens
-        rows.append(_row({"method": "none"}, batch, _different(tokens, baseline)))
+    for batch in options.batches:
         for length in options.draft_lengths:
             for method in (
                 {"method": "ngram", "draft_length": length},
@@ -115,16 +115,18 @@ def _different(tokens: Tokens, baseline: Tokens) -> list[str]:
     return sorted(name for name in baseline if tokens[name] != baseline[name])
 
 
+def numbers(text: str) -> list[int]:
+    """Read a list such as 1,4,8."""
+    return [int(part) for part in text.split(",")]
+
+
 def main() -> None:
     """Compare and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tokens", type=int, default=32)
     parser.add_argument("--limit", type=int, default=1000)
-    parser.add_argument(
-        "--draft-lengths",
-        type=lambda text: [int(part) for part in text.split(",")],
-        default=list(range(1, 9)),
-    )
+    parser.add_argument("--draft-lengths", type=numbers, default=list(range(1, 9)))
+    parser.add_argument("--batches", type=numbers, default=[1, 8])
     options = parser.parse_args()
     started = time.perf_counter()
     loaded = load_recipe(RECIPE)

@@ -16,8 +16,11 @@ def distribution(logits: Tensor, sampling: SamplingParams) -> Tensor:
 
     :param logits: [vocabulary], any floating type.
     :param sampling: with ``temperature`` > 0.
-    :returns: probabilities [vocabulary] in float64, on the logits' device.
+    :returns: probabilities [vocabulary] in float64, on the logits' device, or on the
+        CPU for a device without float64.
     """
+    if logits.device.type == "mps":
+        logits = logits.cpu()
     scaled = logits.double() / sampling.temperature
     if 0 < sampling.top_k < scaled.shape[0]:
         smallest_kept = scaled.topk(sampling.top_k).values[-1]
