@@ -18,7 +18,11 @@ def command(recipe: str, engines: str, as_json: bool) -> None:
 
     What an earlier build completed is reused, so a build that was killed goes on where
     it was. The last line is the artifact's directory.
-    """
+
+    \b
+    Example:
+      trtspec build recipes/smollm2-135m/ngram.yaml
+    """  # noqa: D301  click wants the backspace itself
     from trtspec.build.build import build
     from trtspec.cli.artifact import terminal_progress
     from trtspec.recipe.load import load_recipe

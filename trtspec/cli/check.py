@@ -27,7 +27,7 @@ _LABEL_WIDTH = 6
 @click.argument("recipe", type=click.Path())
 @json_option
 def command(recipe: str, as_json: bool) -> None:
-    r"""Find what would go wrong with RECIPE before anything slow happens.
+    """Find what would go wrong with RECIPE before anything slow happens.
 
     Looks at the recipe, the models' configuration and headers, the workload, and this
     machine; downloads nothing. Exits with 3 if a finding is blocking.
@@ -35,7 +35,7 @@ def command(recipe: str, as_json: bool) -> None:
     \b
     Example:
       trtspec check recipes/smollm2-135m/ngram.yaml
-    """
+    """  # noqa: D301  click wants the backspace itself
     from trtspec.check import check_recipe, is_blocked
     from trtspec.errors import FindingsError
     from trtspec.recipe.load import load_recipe

@@ -18,7 +18,12 @@ if TYPE_CHECKING:
 @engines_option
 @json_option
 def command(recipe: str, engines: str, as_json: bool) -> None:
-    """Show what build would do for RECIPE; nothing is written, downloaded or run."""
+    """Show what build would do for RECIPE; nothing is written, downloaded or run.
+
+    \b
+    Example:
+      trtspec plan recipes/smollm2-135m/ngram.yaml
+    """  # noqa: D301  click wants the backspace itself
     from dataclasses import asdict
 
     from trtspec.build.plan import make_plan
