@@ -57,7 +57,8 @@ install_torch() {
     return
   fi
   say "PyTorch's CPU index did not answer: taking $pinned from the configured index instead"
-  say "(a CUDA build there is several GB)."
+  say "(on Linux a CUDA build: a download of about 3 GB, 6 GB of disk)."
+  need_disk 8000
   pip_install "$pinned"
 }
 
