@@ -145,6 +145,13 @@ def test_sampled_draft_names_the_distribution_it_was_drawn_from():
         text.append(token)
 
 
+def test_ids_that_the_draft_model_has_no_row_for_are_read_as_another():
+    """A target may have more rows; the draft may guess worse, but not fail."""
+    drafter = model_drafter(vocabulary=64)  # the toy draft model has 48
+    tree = drafter.propose([context([3, 9, 60, 4])])[0]
+    assert tree.tokens == greedy_chain([3, 9, 0, 4], 4)
+
+
 @pytest.mark.parametrize("vocabulary", [40, 60])
 def test_padding_rows_of_another_vocabulary_size_are_never_proposed(vocabulary):
     """Draft checkpoints may have more or fewer rows than the target."""

@@ -94,6 +94,13 @@ def test_negative_control_accepting_everything_fails(method, monkeypatch):
 
 
 @pytest.mark.slow
+def test_negative_control_resampling_from_the_whole_target_fails(monkeypatch):
+    """A rejected token redrawn from p comes out with p (2 - p)."""
+    monkeypatch.setattr(acceptance, "residual", lambda p, q, token: p)
+    assert p_value(sampled_pairs("ngram", 3), exact_pairs()) < CAUGHT
+
+
+@pytest.mark.slow
 def test_negative_control_of_another_temperature_fails():
     counts = sampled_pairs("draft_target", 3, temperature=0.8)
     assert p_value(counts, exact_pairs()) < CAUGHT

@@ -111,6 +111,49 @@ def test_end_tokens_come_from_the_generation_config(models, tmp_path):
     assert done.finish_reason == "stop"
 
 
+def test_the_tokenizers_end_token_ends_the_output_too(models, tmp_path):
+    shutil.copytree(models / "target", tmp_path / "target")
+    plain = finished(ReferenceRunner(recipe(), models / "target", None), ask())["r"]
+    config = {"tokenizer_class": "PreTrainedTokenizerFast"}
+    for eos in (f"w{plain.tokens[3]}", {"content": f"w{plain.tokens[3]}"}):
+        path = tmp_path / "target" / "tokenizer_config.json"
+        path.write_text(json.dumps(config | {"eos_token": eos}))
+        runner = ReferenceRunner(recipe(), tmp_path / "target", None)
+        done = finished(runner, ask(ignore_eos=False))["r"]
+        assert done.finish_reason == "stop"
+        assert len(done.tokens) <= 4
+
+
+def test_truncation_stored_in_the_tokenizer_never_cuts_a_prompt(models, tmp_path):
+    from tokenizers import Tokenizer
+
+    shutil.copytree(models / "target", tmp_path / "target")
+    path = tmp_path / "target" / "tokenizer.json"
+    tokenizer = Tokenizer.from_file(str(path))
+    tokenizer.enable_truncation(4)
+    tokenizer.enable_padding(length=9)
+    tokenizer.save(str(path))
+    runner = ReferenceRunner(recipe(), tmp_path / "target", None)
+    assert runner.encode("w2 w3 w4 w5 w6 w7") == (2, 3, 4, 5, 6, 7)
+
+
+def test_a_template_that_refuses_a_conversation_is_a_usage_error(tmp_path):
+    template = "{{ raise_exception('System role not supported') }}"
+    write_model(tmp_path / "target", template=template)
+    runner = ReferenceRunner(recipe(), tmp_path / "target", None)
+    with pytest.raises(UsageError, match="System role not supported"):
+        runner.encode_chat([{"role": "system", "content": "w2"}])
+
+
+def test_short_memory_is_one_message(models, monkeypatch):
+    def full(*_, **__):
+        raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
+
+    monkeypatch.setattr("trtspec.reference.runner.require_faithful", full)
+    with pytest.raises(RunError, match="KV cache"):
+        ReferenceRunner(recipe(), models / "target", None)
+
+
 @pytest.mark.parametrize(
     ("prompt", "tokens", "message"),
     [
@@ -146,6 +189,8 @@ def test_requests_get_consecutive_seeds_and_all_the_room_there_is(runner):
     first, second = make_requests(runner, prompts, asked)
     assert (first.sampling.seed, second.sampling.seed) == (7, 8)
     assert first.max_new_tokens == 60 - 3
+    asked = Asked(None, SamplingParams(), usual_tokens=9)
+    assert make_requests(runner, prompts, asked)[0].max_new_tokens == 9
 
 
 def test_stopping_early_cancels_what_runs(runner):

@@ -21,6 +21,55 @@ def byte_tokenizer() -> Tokenizer:
 BYTES = byte_tokenizer()
 
 
+def fallback_tokenizer() -> Tokenizer:
+    """Words, and bytes for everything else, as in Llama 2, Mistral and Gemma."""
+    words = ["<unk>", "\u2581hello", "\u2581world", "lo", "\u2581"]
+    pieces = words + [f"<0x{byte:02X}>" for byte in range(256)]
+    tokenizer = Tokenizer(models.BPE({p: i for i, p in enumerate(pieces)}, []))
+    tokenizer.decoder = decoders.Sequence(
+        [
+            decoders.Replace("\u2581", " "),
+            decoders.ByteFallback(),
+            decoders.Fuse(),
+            decoders.Strip(" ", 1, 0),
+        ]
+    )
+    return tokenizer
+
+
+FALLBACK = fallback_tokenizer()
+FALLBACK_TOKENS = st.lists(
+    st.sampled_from([1, 2, 3, 4, *(5 + b for b in (0x0A, 0xC3, 0xA9, 0xE4, 0x41))]),
+    max_size=12,
+)
+
+
+@given(FALLBACK_TOKENS)
+def test_byte_fallback_tokens_never_fail_and_nothing_is_lost(tokens):
+    """Invalid byte sequences occur in real output; they must not end the engine."""
+    stream = TextStream(FALLBACK, ())
+    pieces = []
+    for token in tokens:
+        stream.add(token)
+        pieces.append(stream.release())
+    pieces.append(stream.finish())
+    assert "".join(pieces) == stream.text
+    whole = FALLBACK.decode(tokens)
+    if "\ufffd" not in whole:
+        assert stream.text == whole
+    assert stream.text.count("hello") == tokens.count(1)
+
+
+def test_a_byte_sequence_that_is_no_character_is_shown_as_such():
+    stream = TextStream(FALLBACK, ())
+    for token in (1, 5 + 0x0A, 5 + 0xE4, 2):
+        stream.add(token)
+    stream.finish()
+    assert stream.text.startswith("hello")
+    assert stream.text.endswith("world")
+    assert "\ufffd" in stream.text
+
+
 def stream_all(text, stop=(), tokens=None):
     """Feed a text token by token; give the streamed pieces and the stream."""
     stream, pieces = TextStream(BYTES, stop), []

@@ -22,12 +22,18 @@ SHAPES = {
     },
     "gpt2": {},
     "gpt_neox": {},
+    "phi3": {"num_key_value_heads": 2},
 }
 
 
 @functools.lru_cache(maxsize=32)
 def toy_model(family: str = "llama", seed: int = 0, vocabulary: int = 48):
     """Make a 2-layer causal LM in float32 whose logits are well spread."""
+    return make_toy(family, seed, vocabulary, **SHAPES[family])
+
+
+def make_toy(family: str, seed: int = 0, vocabulary: int = 48, **shape):
+    """Make one of any family."""
     torch.manual_seed(seed)
     config = AutoConfig.for_model(
         family,
@@ -41,7 +47,7 @@ def toy_model(family: str = "llama", seed: int = 0, vocabulary: int = 48):
         bos_token_id=0,
         eos_token_id=1,
         pad_token_id=0,
-        **SHAPES[family],
+        **shape,
     )
     return AutoModelForCausalLM.from_config(config, dtype=torch.float32).eval()
 

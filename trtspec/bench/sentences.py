@@ -98,7 +98,7 @@ def footnote_lines(result: BenchResult) -> list[str]:
     confidence = f"{result.settings.confidence:.0%}"
     p95, p99 = MIN_SAMPLES[95], MIN_SAMPLES[99]
     return [
-        f"p50/p95/p99: over all requests; p95 needs {p95} of them, p99 {p99}.",
+        f"p50/p95/p99: over the requests of all blocks; p95 needs {p95}, p99 {p99}.",
         f"on / off: geometric mean over paired blocks [{confidence} interval]; "
         "latencies: p50.",
         "drafting, target forward: share of decode step time. -: no value.",

@@ -69,8 +69,7 @@ def _unknown_command(name: str) -> str:
 )
 @click.version_option(__version__, prog_name="trtspec")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
-@click.pass_context
-def cli(ctx: click.Context, debug: bool) -> None:
+def cli(debug: bool) -> None:
     """Speculative decoding from one recipe: build, run, measure on against off.
 
     \b
@@ -82,7 +81,6 @@ def cli(ctx: click.Context, debug: bool) -> None:
     available here; 5 build or run failed; 6 measured, but no claim can be made;
     7 verification failed; 130 interrupted.
     """  # noqa: D301  click wants the backspace itself
-    ctx.obj = {"debug": debug}
 
 
 def main() -> None:

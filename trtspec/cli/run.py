@@ -84,8 +84,9 @@ def command(
     progress = terminal_progress(err=True, news_only=True)
     artifact = open_or_build(artifact_or_recipe, engines, progress)
     asked = Asked(
-        max_new_tokens=max_tokens or _recipe_tokens(artifact),
+        max_new_tokens=max_tokens,
         sampling=sampling_params(artifact.recipe.sampling, **sampling),
+        usual_tokens=_recipe_tokens(artifact),
         stop=stop,
         ignore_eos=ignore_eos,
         speculate=not no_speculation,

@@ -89,5 +89,5 @@ class Engine:
             if self._drafter:
                 self._drafter.move(last, slot)
             self.running[slot] = self.running[last]
-        self._target.roll_back(last, 0)
+        self._target.clear(last)
         self.running.pop()

@@ -115,6 +115,11 @@ class SlotLayer(CacheLayerMixin):  # type: ignore[misc]
             kept = stored[slot, :, start + offsets]
             stored[slot, :, start : start + len(offsets)] = kept
 
+    def clear(self, slot: int) -> None:
+        """Zero a slot, so that nothing of its sequence is left, NaN included."""
+        for stored in (self.keys, self.values):
+            stored[slot].zero_()
+
     def move(self, source: int, target: int, length: int) -> None:
         """Copy the first ``length`` entries of one slot over another's."""
         for stored in (self.keys, self.values):
@@ -128,6 +133,7 @@ class CausalLM:
         self.model = model.eval()
         self.config: Any = model.config.get_text_config()  # type: ignore[operator,union-attr]
         self.layer_types = _layer_types(self.config)
+        _require_fixed_positions(self.config, capacity)
         self.layers = [
             SlotLayer(slots, capacity) for _ in range(self.config.num_hidden_layers)
         ]
@@ -189,6 +195,8 @@ def load_causal_lm(directory: Path, dtype: str, device: str) -> torch.nn.Module:
             output_loading_info=True,
         )
         loaded: torch.nn.Module = model.to(device)
+    except torch.OutOfMemoryError:
+        raise
     except Exception as error:  # anything may come out of a checkpoint
         raise _cannot_load(directory, str(error)) from error
     if missing := sorted(report["missing_keys"]):
@@ -203,6 +211,38 @@ def _cannot_load(directory: Path, reason: str) -> RunError:
         where=str(directory),
         action="run `trtspec check` on the recipe, then build it again",
     )
+
+
+def _require_fixed_positions(config: Any, capacity: int) -> None:
+    """Refuse position encodings that depend on what else is in the forward.
+
+    transformers picks the frequencies of these types by the largest position in the
+    batch: a longer neighbour, or a draft, would change every row's output.
+
+    :raises RunError: if sequences can grow to where that happens.
+    """
+    for rope in _ropes(config):
+        kind = rope.get("rope_type") or rope.get("type")
+        if kind not in ("dynamic", "longrope"):
+            continue
+        original = rope.get("original_max_position_embeddings") or getattr(
+            config, "original_max_position_embeddings", None
+        )
+        usual = original or config.max_position_embeddings
+        if capacity > usual:
+            raise RunError(
+                f"{config.model_type} changes its position encoding ({kind}) with "
+                f"the longest sequence of a batch beyond {usual} tokens",
+                allowed=f"limits.max_total_tokens below {usual}, less the draft length",
+                action="lower limits.max_total_tokens in the recipe",
+            )
+
+
+def _ropes(config: Any) -> list[dict[str, Any]]:
+    """Rope settings of all layer types."""
+    found = getattr(config, "rope_parameters", None) or {}
+    nested = [value for value in found.values() if isinstance(value, dict)]
+    return nested or [found]
 
 
 def _layer_types(config: Any) -> set[str]:

@@ -12,6 +12,7 @@ from trtspec.reference.acceptance import accept_greedy, accept_sampled
 from trtspec.reference.running import Running
 from trtspec.reference.sampling import distribution
 from trtspec.reference.slots import Row, SlotModel
+from trtspec.reference.step import require_finite
 from trtspec.reference.tree import NO_DRAFT
 from trtspec.run import StepRecord, StepResult
 
@@ -46,6 +47,7 @@ def prefill(target: SlotModel, first: int, joining: Sequence[Running]) -> StepRe
     prompts = [request.request.prompt for request in joining]
     logits = _read(target, first, prompts)
     read_at = time.perf_counter()
+    require_finite(torch.stack([row.max() for row in logits]))
     tokens = [_first_token(r, row) for r, row in zip(joining, logits, strict=True)]
     now = time.perf_counter()
     chunks = tuple(r.emit((t,), now) for r, t in zip(joining, tokens, strict=True))

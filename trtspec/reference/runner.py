@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import torch
 import transformers
 
 from trtspec.build.artifact import Artifact
-from trtspec.errors import BackendUnavailableError, UsageError
+from trtspec.errors import BackendUnavailableError, RunError, UsageError
 from trtspec.methods import DraftTarget, Method, NGram
 from trtspec.recipe.schema import Recipe
 from trtspec.reference.drafters import Drafter, DraftModelDrafter, NGramDrafter
 from trtspec.reference.engine import Engine
 from trtspec.reference.hf import load_causal_lm
-from trtspec.reference.packing import pack_linears
+from trtspec.reference.packing import can_pack, pack_linears
+from trtspec.reference.probe import require_faithful
 from trtspec.reference.running import Running
 from trtspec.reference.slots import SlotModel
 from trtspec.reference.threads import use_threads
@@ -122,14 +124,19 @@ class ReferenceRunner:
 
     def _slot_model(self, directory: Path, device: str) -> SlotModel:
         limits = self._recipe.limits
-        model = load_causal_lm(directory, self._recipe.target.dtype, device)
-        self._packed = pack_linears(model)
-        return SlotModel(
-            model,
-            slots=limits.max_batch_size,
-            max_tokens=limits.max_total_tokens,
-            longest_step=self._recipe.speculation.longest_draft + 1,
-        )
+        with _out_of_memory(device):
+            model = load_causal_lm(directory, self._recipe.target.dtype, device)
+            self._packed = can_pack(model) and pack_linears(model)
+            if can_pack(model) and not self._packed:
+                model = load_causal_lm(directory, self._recipe.target.dtype, device)
+            slots = SlotModel(
+                model,
+                slots=limits.max_batch_size,
+                max_tokens=limits.max_total_tokens,
+                longest_step=self._recipe.speculation.longest_draft + 1,
+            )
+            require_faithful(slots, model)
+        return slots
 
     def _drafter(
         self, method: Method, draft: Path | None, device: str
@@ -154,6 +161,23 @@ def open_runner(
         device=device,
         threads=threads,
     )
+
+
+@contextmanager
+def _out_of_memory(device: str) -> Iterator[None]:
+    """Turn torch's ways to say that memory is short into one message.
+
+    :raises RunError: instead.
+    """
+    try:
+        yield
+    except RuntimeError as error:
+        if "memory" not in str(error):
+            raise
+        raise RunError(
+            f"the memory of {device} does not hold the model and its KV cache",
+            action="lower limits.max_batch_size or limits.max_total_tokens",
+        ) from error
 
 
 def _require_device(device: str) -> None:

@@ -7,6 +7,8 @@ from torch import Tensor
 
 from trtspec.run import SamplingParams
 
+_FEW = 1024
+
 
 def distribution(logits: Tensor, sampling: SamplingParams) -> Tensor:
     """Apply temperature, then top-k, then top-p.
@@ -33,8 +35,11 @@ def distribution(logits: Tensor, sampling: SamplingParams) -> Tensor:
 
 def _nucleus(probabilities: Tensor, top_p: float) -> Tensor:
     """Keep the smallest set of likeliest tokens whose mass reaches ``top_p``."""
-    ordered, order = probabilities.sort(descending=True, stable=True)
-    mass_before = ordered.cumsum(0) - ordered
-    dropped = order[mass_before >= top_p]
-    kept = probabilities.index_fill(0, dropped, 0.0)
-    return kept / kept.sum()
+    # nearly always a few tokens have the mass, and a full sort is slow
+    ordered, order = probabilities.topk(min(_FEW, probabilities.shape[0]))
+    if ordered.sum() < top_p:
+        ordered, order = probabilities.sort(descending=True)
+    kept = order[ordered.cumsum(0) - ordered < top_p]
+    nucleus = torch.zeros_like(probabilities)
+    nucleus[kept] = probabilities[kept]
+    return nucleus / nucleus.sum()

@@ -18,6 +18,8 @@ from trtspec.reference import masks
 from trtspec.reference.hf import CausalLM, Window
 from trtspec.reference.tree import DraftTree
 
+_LEAST_CAPACITY = 32  # for the probe
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -49,7 +51,7 @@ class SlotModel:
         :param longest_step: most tokens that a step can add before it is cut back.
         """
         # one spare position takes the padding of short rows
-        self._capacity = max_tokens + longest_step + 1
+        self._capacity = max(max_tokens + longest_step + 1, _LEAST_CAPACITY)
         self._lm = CausalLM(model, slots, self._capacity)
         self.lengths = [0] * slots
 
@@ -97,8 +99,9 @@ class SlotModel:
             window,
             _last_columns(counts) if last_only else None,
         )
-        if self.device.type == "cuda":
-            torch.cuda.synchronize(self.device)  # so that callers time the work itself
+        if self.device.type != "cpu":
+            # so that callers time the work itself, not its launch
+            getattr(torch, self.device.type).synchronize()
         return _select_last(logits, counts) if last_only else logits
 
     def keep(self, slot: int, offsets: Sequence[int]) -> None:
@@ -116,6 +119,11 @@ class SlotModel:
         """Cut a slot back to its first ``length`` tokens."""
         assert 0 <= length <= self.lengths[slot]
         self.lengths[slot] = length
+
+    def clear(self, slot: int) -> None:
+        """Empty a slot for the next sequence."""
+        self._each_layer("clear", slot)
+        self.lengths[slot] = 0
 
     def move(self, source: int, target: int) -> None:
         """Put one slot's sequence into another slot."""

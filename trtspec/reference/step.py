@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
+from trtspec.errors import RunError
 from trtspec.reference.acceptance import Acceptance, accept_greedy, accept_sampled
 from trtspec.reference.drafters import DraftContext, Drafter
 from trtspec.reference.running import Running
@@ -31,7 +32,8 @@ def speculative_step(
     drafting_before = drafter.forward_seconds if drafter else 0.0
 
     # propose
-    trees = _propose(drafter, running, draft_length)
+    limits = [request.draft_limit(draft_length) for request in running]
+    trees = _propose(drafter, running, limits)
     proposed_at = time.perf_counter()
 
     # verify: each pending token and its draft tree, all requests in one forward
@@ -61,7 +63,7 @@ def speculative_step(
     record = StepRecord(
         kind="decode",
         running=len(running),
-        draft_length=draft_length,
+        draft_length=max(limits),
         drafted=sum(map(len, trees)),
         accepted=accepted,
         emitted=sum(len(chunk.tokens) for chunk in chunks),
@@ -76,16 +78,14 @@ def speculative_step(
 
 
 def _propose(
-    drafter: Drafter | None, running: Sequence[Running], draft_length: int
+    drafter: Drafter | None, running: Sequence[Running], limits: Sequence[int]
 ) -> list[DraftTree]:
-    contexts = [
-        DraftContext(
-            r.tokens, r.draft_limit(draft_length), r.request.sampling, r.chance
-        )
-        for r in running
-    ]
-    if drafter is None or not any(context.limit for context in contexts):
+    if drafter is None or not any(limits):
         return [NO_DRAFT] * len(running)
+    contexts = [
+        DraftContext(r.tokens, limit, r.request.sampling, r.chance)
+        for r, limit in zip(running, limits, strict=True)
+    ]
     return drafter.propose(contexts)
 
 
@@ -93,13 +93,27 @@ def _accept(
     running: Sequence[Running], trees: Sequence[DraftTree], logits: Tensor
 ) -> list[Acceptance]:
     """Apply each request's acceptance rule to ``logits`` [rows, n, vocabulary]."""
-    best = logits.max(-1).indices.tolist()  # faster than argmax, same tie-breaking
+    likeliest = logits.max(-1)  # faster than argmax, same tie-breaking
+    require_finite(likeliest.values)
+    best = likeliest.indices.tolist()
     return [
         accept_greedy(tree, best[row])
         if request.request.sampling.greedy
         else _accept_sampled(request, tree, logits[row])
         for row, (request, tree) in enumerate(zip(running, trees, strict=True))
     ]
+
+
+def require_finite(values: Tensor) -> None:
+    """Refuse to go on with logits that mean nothing.
+
+    :raises RunError: if any value is NaN or infinite.
+    """
+    if not bool(values.isfinite().all()):
+        raise RunError(
+            "the target model's logits are not finite",
+            action="use target.dtype bfloat16 or float32 if it is float16",
+        )
 
 
 def _accept_sampled(request: Running, tree: DraftTree, logits: Tensor) -> Acceptance:

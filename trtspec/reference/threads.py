@@ -12,11 +12,14 @@ _CGROUP_LIMIT = Path("/sys/fs/cgroup/cpu.max")
 
 
 def default_threads() -> int:
-    """One thread per physical core that this process may use, at least 1.
+    """``$OMP_NUM_THREADS`` if it is set, else one per physical core we may use.
 
     Hyper-threads only get in each other's way in matrix products, and a container's
     CPU quota counts, not the host's cores.
     """
+    wished = os.environ.get("OMP_NUM_THREADS", "")
+    if wished.isdecimal() and int(wished):
+        return int(wished)
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
     counts = [psutil.cpu_count(logical=False), allowed, _cgroup_cores()]
     return max(1, min(count for count in counts if count) if any(counts) else 1)

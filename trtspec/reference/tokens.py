@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from jinja2 import TemplateError
 from tokenizers import Tokenizer
 from transformers import AutoTokenizer
 
@@ -27,6 +28,9 @@ class TextCodec:
         path = directory / "tokenizer.json"
         try:
             self._tokenizer = Tokenizer.from_file(str(path))
+            # fine-tuned checkpoints often carry those of their training
+            self._tokenizer.no_truncation()
+            self._tokenizer.no_padding()
         except Exception as error:  # tokenizers raises bare Exception
             raise RunError(
                 f"cannot be read as a tokenizer: {error}",
@@ -34,7 +38,7 @@ class TextCodec:
                 action="build the artifact again",
             ) from error
         self._full: Any = None
-        self.end_tokens = _end_tokens(directory)
+        self.end_tokens = _end_tokens(directory, self._tokenizer)
 
     def encode(self, text: str) -> tuple[int, ...]:
         """Tokenize raw text, with the special tokens the tokenizer adds."""
@@ -55,9 +59,16 @@ class TextCodec:
                 where=str(self._directory),
                 action="use --raw to send the prompt as it is",
             )
-        text = self._full.apply_chat_template(
-            [dict(m) for m in messages], tokenize=False, add_generation_prompt=True
-        )
+        try:
+            text = self._full.apply_chat_template(
+                [dict(m) for m in messages], tokenize=False, add_generation_prompt=True
+            )
+        except TemplateError as error:
+            raise UsageError(
+                f"the model's chat template refuses the conversation: {error}",
+                where=str(self._directory),
+                action="change the conversation, or use --raw to send text as it is",
+            ) from error
         return tuple(self._tokenizer.encode(text, add_special_tokens=False).ids)
 
     def stream(self, stop: tuple[str, ...]) -> TextStream:
@@ -65,15 +76,20 @@ class TextCodec:
         return TextStream(self._tokenizer, stop)
 
 
-def _end_tokens(directory: Path) -> frozenset[int]:
-    """``eos_token_id`` of the generation config, else of the model config."""
+def _end_tokens(directory: Path, tokenizer: Tokenizer) -> frozenset[int]:
+    """Unite what generation config, model config and tokenizer call the end."""
+    ids: set[int | None] = set()
     for name in ("generation_config.json", "config.json"):
-        path = directory / name
-        ids = json.loads(path.read_text())["eos_token_id"] if _has_eos(path) else None
-        if ids is not None:
-            return frozenset(ids if isinstance(ids, list) else [ids])
-    return frozenset()
+        config = _json(directory / name)
+        for section in (config, config.get("text_config") or {}):
+            found = section.get("eos_token_id")
+            ids.update(found if isinstance(found, list) else [found])
+    token = _json(directory / "tokenizer_config.json").get("eos_token")
+    token = token.get("content") if isinstance(token, dict) else token
+    ids.add(tokenizer.token_to_id(token) if token else None)
+    return frozenset(i for i in ids if i is not None)
 
 
-def _has_eos(path: Path) -> bool:
-    return path.is_file() and "eos_token_id" in json.loads(path.read_text())
+def _json(path: Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(path.read_text()) if path.is_file() else {}
+    return content

@@ -11,7 +11,8 @@ from trtspec.run.types import Chunk, Request
 def generate(runner: Runner, requests: Sequence[Request]) -> Iterator[Chunk]:
     """Submit all requests at once and give their chunks as they come.
 
-    If the caller stops early, what is still running is cancelled.
+    The runner is this call's alone until the last chunk. If the caller stops early,
+    what is still running is cancelled.
 
     :raises UsageError: for the first request that does not fit, before any runs.
     """

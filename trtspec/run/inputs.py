@@ -15,12 +15,14 @@ from trtspec.run.types import Request, SamplingParams
 class Asked:
     """What all requests of one call have in common.
 
-    :param max_new_tokens: most tokens per request; None for as many as fit.
+    :param max_new_tokens: tokens that every request must have room for; None for up
+        to ``usual_tokens``, or as many as fit.
     :param raw: send the last message's text as it is, without the chat template.
     """
 
     max_new_tokens: int | None
     sampling: SamplingParams
+    usual_tokens: int = 128
     stop: tuple[str, ...] = ()
     ignore_eos: bool = False
     speculate: bool = True
@@ -47,7 +49,7 @@ def make_requests(
     for index, prompt in enumerate(prompts):
         tokens = _encode(runner, prompt, asked.raw)
         room = runner.max_total_tokens - len(tokens)
-        wanted = asked.max_new_tokens or room
+        wanted = asked.max_new_tokens or max(1, min(asked.usual_tokens, room))
         if not 0 < len(tokens) <= runner.max_input_tokens or wanted > room:
             problems.append(_does_not_fit(runner, prompt, len(tokens), wanted))
             continue

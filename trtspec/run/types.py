@@ -94,7 +94,10 @@ class Completion:
 
     @property
     def acceptance_length(self) -> float | None:
-        """Tokens per verification step, bonus included: 1 + accepted / steps."""
+        """Tokens per verification step, bonus included: 1 + accepted / steps.
+
+        The last step counts as whole even if the end of the output cut it.
+        """
         return 1 + self.accepted / self.steps if self.steps else None
 
 

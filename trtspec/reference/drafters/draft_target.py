@@ -65,7 +65,7 @@ class DraftModelDrafter:
     def release(self, slot: int) -> None:
         """Empty the slot."""
         self._cached[slot] = []
-        self._model.roll_back(slot, 0)
+        self._model.clear(slot)
 
     def _read(self, contexts: Sequence[DraftContext]) -> Tensor:
         """Feed what the draft model has not seen; logits after each last token."""
@@ -94,12 +94,17 @@ class DraftModelDrafter:
 
     def _forward(self, tokens: list[list[int]]) -> Tensor:
         started = time.perf_counter()
-        logits = self._model.forward(0, [Row(t) for t in tokens], last_only=True)
+        rows = [Row(self._known(fed)) for fed in tokens]
+        logits = self._model.forward(0, rows, last_only=True)
         for slot, fed in enumerate(tokens):
             self._model.keep(slot, range(len(fed)))
             self._cached[slot] += fed
         self.forward_seconds += time.perf_counter() - started
         return self._in_target_vocabulary(logits)
+
+    def _known(self, tokens: list[int]) -> list[int]:
+        """Replace ids that the draft model has no row for; its guess may be poorer."""
+        return [token if token < self._model.vocabulary else 0 for token in tokens]
 
     def _in_target_vocabulary(self, logits: Tensor) -> Tensor:
         """Cut or extend [rows, own rows]: padding rows differ between checkpoints."""
