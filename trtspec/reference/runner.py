@@ -43,7 +43,7 @@ class ReferenceRunner:
         :param target: directory of the target model.
         :param draft: directory of the draft model, if the method has one.
         :param device: a torch device such as ``cpu`` or ``cuda:0``.
-        :param threads: CPU threads; None for one per usable core.
+        :param threads: CPU threads; None for ``default_threads``.
         :raises BackendUnavailableError: if torch does not have the device.
         """
         _require_device(device)
