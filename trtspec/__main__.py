@@ -1,5 +1,15 @@
-"""Lets ``python -m trtspec`` do what the console script does."""
+"""Where the program begins, as ``trtspec`` and as ``python -m trtspec``."""
 
-from trtspec.cli.main import main
+import signal
 
-main()
+
+def run() -> None:
+    """Run the command line; an interrupt during the imports ends it quietly."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from trtspec.cli.main import main
+
+    main()
+
+
+if __name__ == "__main__":
+    run()

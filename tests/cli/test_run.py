@@ -28,7 +28,7 @@ def project(tmp_path_factory):
     def run(*arguments, stdin=""):
         command = [*TRTSPEC, "run", recipe, "--engines", folder / "engines", *arguments]
         return subprocess.run(
-            [str(part) for part in command],
+            [p if isinstance(p, bytes) else str(p) for p in command],
             input=stdin if isinstance(stdin, bytes) else stdin.encode(),
             capture_output=True,
             env=environment,
@@ -108,6 +108,12 @@ def test_a_seed_repeats_and_another_seed_differs(project):
         (("--prompts", "nowhere.jsonl"), "", "nowhere.jsonl"),
         (("--prompt", "t3", "--stop", ""), "", "--stop"),
         (("--temperature", "-1"), "", "--temperature"),
+        (("--prompt", "t3", "--temperature", "nan"), "", "--temperature"),
+        (("--prompt", "t3", "--top-p", "nan"), "", "--top-p"),
+        (("--prompt", b"\xff"), "", "--prompt 1: not valid UTF-8"),
+        (("--prompt", "t3", "--stop", b"\xff"), "", "--stop: not valid UTF-8"),
+        (("--raw", "--prompt", "t3", "--threads", "100000"), "", "100000 threads"),
+        (("--prompt", "t3", "--engines", ""), "", "--engines"),
         (("--promt", "t3"), "", "--promt"),
     ],
 )
@@ -157,6 +163,41 @@ def test_interrupt_is_exit_130_without_a_traceback(project):
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
     assert b"interrupted" in errors
+    assert b"Traceback" not in errors
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.02, 0.05, 0.1, 0.3])
+def test_interrupt_at_any_moment_shows_no_traceback(project, delay):
+    begin = "import trtspec.__main__ as m; print('go', flush=True); m.run()"
+    process = subprocess.Popen(
+        [sys.executable, "-c", begin, "run", str(project.recipe), "--prompt", "t3"],
+        cwd=project.folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=project.environment,
+    )
+    process.stdout.readline()
+    time.sleep(0.01 + delay)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode in (130, -signal.SIGINT)
+    assert b"Traceback" not in errors
+
+
+def test_termination_is_exit_143_without_a_traceback(project):
+    prompts = ["--prompts", str(project.folder / "endless.jsonl")]
+    process = subprocess.Popen(
+        [*TRTSPEC, "run", str(project.recipe), "--raw", "--json", *prompts],
+        cwd=project.folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=project.environment,
+    )
+    process.stdout.readline()
+    process.terminate()
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 143
+    assert b"terminated" in errors
     assert b"Traceback" not in errors
 
 

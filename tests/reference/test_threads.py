@@ -1,14 +1,26 @@
 """The number of CPU threads: what the user set, else what the machine has."""
 
+import pytest
 import torch
 
+from trtspec.errors import UsageError
 from trtspec.reference import threads
 from trtspec.reference.threads import default_threads, use_threads
 
 
 def test_the_environment_wins(monkeypatch):
+    monkeypatch.setattr("os.cpu_count", lambda: 8)
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
     assert default_threads() == 3
+    monkeypatch.setenv("OMP_NUM_THREADS", "300")
+    assert default_threads() == 8
+
+
+def test_more_threads_than_processors_are_refused(monkeypatch):
+    """Far too many make torch crash."""
+    monkeypatch.setattr("os.cpu_count", lambda: 8)
+    with pytest.raises(UsageError, match="100000 threads"):
+        use_threads(100_000)
 
 
 def test_nonsense_in_the_environment_is_ignored(monkeypatch):

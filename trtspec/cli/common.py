@@ -17,10 +17,19 @@ if TYPE_CHECKING:
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="One JSON document on stdout."
 )
+
+
+def _not_empty(ctx: click.Context, param: click.Parameter, value: str) -> str:
+    if not value:
+        raise click.BadParameter("an empty path names no directory")
+    return value
+
+
 engines_option = click.option(
     "--engines",
     default="engines",
     show_default=True,
+    callback=_not_empty,
     type=click.Path(file_okay=False),
     help="Directory that holds the artifacts.",
 )

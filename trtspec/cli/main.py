@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import importlib
 import os
+import signal
 import sys
+from types import FrameType
+from typing import NoReturn
 
 import click
 
@@ -85,12 +88,26 @@ def cli(debug: bool) -> None:
 
 def main() -> None:
     """Run the command line; never shows a traceback without ``--debug``."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _terminate)
     try:
-        sys.exit(_run(sys.argv[1:]))
+        code = _run(sys.argv[1:])
     except BrokenPipeError:
         # the reader of our output is gone (``trtspec ... | head``): nothing to say
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+        code = 0
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is over; no traceback at exit
+    sys.exit(code)
+
+
+class _Terminated(BaseException):
+    """The system or a supervisor asks us to end; clean up as for an interrupt."""
+
+
+def _terminate(number: int, frame: FrameType | None) -> NoReturn:
+    signal.signal(number, signal.SIG_IGN)
+    raise _Terminated(number)
 
 
 def _run(arguments: list[str]) -> int:
@@ -102,6 +119,8 @@ def _run(arguments: list[str]) -> int:
         raise
     except (click.exceptions.Abort, KeyboardInterrupt):
         return _say("interrupted", INTERRUPTED_EXIT_CODE)
+    except _Terminated as error:
+        return _say("terminated", 128 + int(error.args[0]))
     except click.ClickException as error:
         return _say(error.format_message(), error.exit_code)
     except Exception as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -79,8 +80,11 @@ def command(
     from trtspec.run import Asked, make_requests, sampling_params
 
     asked_prompts = _read_prompts(texts, prompts)[:limit]
-    if "" in stop:
-        raise UsageError("an empty text ends nothing", where="--stop")
+    for text in stop:
+        if not text:
+            raise UsageError("an empty text ends nothing", where="--stop")
+        _require_text("--stop", text)
+    _require_numbers(sampling)
     progress = terminal_progress(err=True, news_only=True)
     artifact = open_or_build(artifact_or_recipe, engines, progress)
     asked = Asked(
@@ -98,6 +102,13 @@ def command(
         _generate(runner, requests, as_json)
     finally:
         runner.close()
+
+
+def _require_numbers(sampling: dict[str, float | None]) -> None:
+    for name, value in sampling.items():
+        if value is not None and not math.isfinite(value):
+            option = "--" + name.replace("_", "-")
+            raise UsageError(f"{value} is no number to sample with", where=option)
 
 
 def _recipe_tokens(artifact: Artifact) -> int:
@@ -119,10 +130,21 @@ def _read_prompts(texts: tuple[str, ...], file: Path | None) -> tuple[Prompt, ..
     for name, text in named:
         if not text.strip():
             raise UsageError("the prompt is empty", where=name)
+        _require_text(name, text)
     return tuple(
-        Prompt(name.removeprefix("--"), "", ({"role": "user", "content": text},))
+        Prompt(name.removeprefix("--prompt "), "", ({"role": "user", "content": text},))
         for name, text in named
     )
+
+
+def _require_text(name: str, text: str) -> None:
+    """Refuse what the shell passed on that is no text in its encoding."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise UsageError(
+            f"not valid UTF-8 at character {error.start}", where=name
+        ) from None
 
 
 def _read_stdin() -> str:

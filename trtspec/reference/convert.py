@@ -95,7 +95,11 @@ def load_gguf(source: Path, output: Path, names: list[str], dtype: str) -> None:
 
     (file,) = (name for name in names if name.endswith(".gguf"))
     model: Any = AutoModelForCausalLM.from_pretrained(
-        source, gguf_file=file, dtype=torch.float32, local_files_only=True
+        source,
+        gguf_file=file,
+        dtype=torch.float32,
+        local_files_only=True,
+        trust_remote_code=False,
     )
     # the tensors saved below are plain ones
     model.config.__dict__.pop("quantization_config", None)
@@ -105,7 +109,7 @@ def load_gguf(source: Path, output: Path, names: list[str], dtype: str) -> None:
         model.generation_config.save_pretrained(output)
     if not write_tokenizer(source / file, output):
         tokenizer: Any = AutoTokenizer.from_pretrained(
-            source, gguf_file=file, local_files_only=True
+            source, gguf_file=file, local_files_only=True, trust_remote_code=False
         )
         tokenizer.save_pretrained(output)
     save_file(_untied(model), str(output / SINGLE), metadata={"format": "pt"})
@@ -128,7 +132,9 @@ def make_tokenizer(source: Path, output: Path) -> None:
     """Make the fast tokenizer of a checkpoint that only has the slow one's files."""
     from transformers import AutoTokenizer
 
-    tokenizer: Any = AutoTokenizer.from_pretrained(source, local_files_only=True)
+    tokenizer: Any = AutoTokenizer.from_pretrained(
+        source, local_files_only=True, trust_remote_code=False
+    )
     if not tokenizer.is_fast:
         raise ValueError("transformers cannot make a fast tokenizer from these files")
     tokenizer.save_pretrained(output)

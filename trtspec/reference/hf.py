@@ -187,11 +187,13 @@ def load_causal_lm(directory: Path, dtype: str, device: str) -> torch.nn.Module:
     :raises RunError: if transformers cannot load it, or would have to invent weights.
     """
     transformers_logging.disable_progress_bar()
+    transformers_logging.set_verbosity_error()
     try:
         model, report = AutoModelForCausalLM.from_pretrained(
             directory,
             dtype=getattr(torch, dtype),
             local_files_only=True,
+            trust_remote_code=False,
             output_loading_info=True,
         )
         loaded: torch.nn.Module = model.to(device)
@@ -209,7 +211,8 @@ def _cannot_load(directory: Path, reason: str) -> RunError:
     return RunError(
         f"transformers cannot load this model: {reason}",
         where=str(directory),
-        action="run `trtspec check` on the recipe, then build it again",
+        action="get the checkpoint again: its weights and config.json do not agree, or "
+        "this version of transformers does not know the model",
     )
 
 

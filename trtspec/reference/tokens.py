@@ -51,7 +51,7 @@ class TextCodec:
         """
         if self._full is None:
             self._full = AutoTokenizer.from_pretrained(
-                self._directory, local_files_only=True
+                self._directory, local_files_only=True, trust_remote_code=False
             )
         if not self._full.chat_template:
             raise UsageError(

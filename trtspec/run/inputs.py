@@ -82,5 +82,7 @@ def _does_not_fit(runner: Runner, prompt: Prompt, size: int, wanted: int) -> Pro
         f"prompt {prompt.id}",
         f"1 to {runner.max_input_tokens} prompt tokens (limits.max_input_tokens), "
         f"with the output up to {runner.max_total_tokens} (limits.max_total_tokens)",
-        "shorten the prompt, ask for fewer tokens, or raise the limit in the recipe",
+        "shorten the prompt, ask for fewer tokens, or raise the limit in the recipe"
+        if size
+        else "the tokenizer makes nothing of this prompt; send another",
     )
