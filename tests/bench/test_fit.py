@@ -6,8 +6,10 @@ import pytest
 
 from tests.bench.fakes import FakeRunner, plan, run
 from trtspec.bench.collect import BenchPrompt
-from trtspec.bench.fit import require_runnable
+from trtspec.bench.fit import require_concurrency, require_runnable
+from trtspec.bench.plan import Choices
 from trtspec.errors import UsageError
+from trtspec.recipe.schema import Recipe
 
 
 @pytest.mark.parametrize(
@@ -67,3 +69,24 @@ def test_an_empty_prompt_is_refused():
 def test_a_load_at_the_limits_is_accepted():
     runner = FakeRunner(max_running=8, max_input_tokens=8, max_total_tokens=13)
     require_runnable(runner, plan(8, concurrency=(1, 8), output_tokens=5))
+
+
+def test_a_concurrency_is_refused_by_the_recipe_in_the_same_words():
+    recipe = Recipe.model_validate(
+        {
+            "schema": "trtspec/v1",
+            "name": "toy",
+            "target": {"model": "./target"},
+            "speculation": {"method": "ngram", "draft_length": 3},
+            "workload": {"prompts": "w.jsonl", "concurrency": [1, 5]},
+            "limits": {"max_batch_size": 4},
+        }
+    )
+    with pytest.raises(UsageError) as early:
+        require_concurrency(recipe, Choices(), 8)
+    with pytest.raises(UsageError) as late:
+        require_runnable(FakeRunner(max_running=4), plan(8, concurrency=(1, 5)))
+    assert str(early.value) == str(late.value)
+    require_concurrency(recipe, Choices(concurrency=(1, 4)), 4)
+    with pytest.raises(UsageError, match="4 requests cannot be kept in flight"):
+        require_concurrency(recipe, Choices(concurrency=(1, 4)), 3)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.bench.fakes import FakeRunner, plan, run
-from trtspec.bench.result import load_result, require_writable, save_result
+from trtspec.bench.result import load_result, save_result
 from trtspec.errors import RunError, UsageError
 
 
@@ -133,23 +133,15 @@ def test_a_missing_or_binary_file_is_refused(tmp_path):
         load_result(binary)
 
 
-def test_trying_to_write_leaves_nothing_behind(tmp_path):
-    require_writable(tmp_path / "new" / "deep" / "result.json")
-    assert list(tmp_path.iterdir()) == []
-    (tmp_path / "kept").mkdir()
-    require_writable(tmp_path / "kept" / "result.json")
-    assert [p.name for p in tmp_path.iterdir()] == ["kept"]
-
-
 def test_the_directory_of_the_result_is_made(noisy, tmp_path):
     save_result(noisy, tmp_path / "new" / "deep" / "result.json")
     assert (tmp_path / "new" / "deep" / "result.json").is_file()
 
 
-def test_a_place_that_cannot_be_written_is_refused(tmp_path):
+def test_a_file_where_the_directory_should_be_is_named(noisy, tmp_path):
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(RunError, match="cannot be written"):
-        require_writable(tmp_path / "file" / "result.json")
+    with pytest.raises(RunError, match="file is in the way: it is not a directory"):
+        save_result(noisy, tmp_path / "file" / "deep" / "result.json")
 
 
 def test_a_full_disk_leaves_nothing_behind(noisy, tmp_path, monkeypatch):

@@ -50,6 +50,13 @@ def test_recipe_without_workload_has_one_text(tmp_path):
     }
 
 
+def test_prompts_of_nobody_are_refused(tmp_path):
+    recipe = write_project(tmp_path)
+    recipe.write_text(recipe.read_text().replace("prompts.jsonl", "~nouser-x/b"))
+    with pytest.raises(UsageError, match="home directory of ~nouser-x"):
+        artifact_texts(load(recipe))
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import sys
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 
@@ -197,10 +200,13 @@ def test_bad_input_ends_with_one_message_and_no_result(bench, capsys, arguments,
     assert bench.runner.submitted == []
 
 
-def test_bad_prompts_are_found_before_building(bench, tmp_path):
+def test_bad_prompts_are_found_before_building(bench, tmp_path, capsys):
     bad = tmp_path / "bad.jsonl"
     bad.write_text("not json\n")
     assert bench("--prompts", bad) == 2
+    os.mkfifo(tmp_path / "pipe")
+    assert bench("--prompts", tmp_path / "pipe") == 2
+    assert "must be a regular file" in capsys.readouterr().err
     assert bench.opened == {}
 
 
@@ -211,6 +217,74 @@ def test_a_result_that_cannot_be_written_is_found_before_measuring(
     assert bench("--output", tmp_path / "file" / "r.json") == 5
     assert "cannot be written" in capsys.readouterr().err
     assert bench.opened == {}
+
+
+def test_an_output_that_is_no_regular_file_is_refused(bench, tmp_path, capsys):
+    os.mkfifo(tmp_path / "pipe")
+    for output in (tmp_path, tmp_path / "pipe", ""):
+        assert bench("--output", output) == 2
+        assert "--output" in capsys.readouterr().err
+    assert bench.opened == {}
+    assert (tmp_path / "pipe").is_fifo()
+
+
+def test_an_output_that_is_a_link_stays_one(bench, tmp_path):
+    (tmp_path / "link.json").symlink_to("real.json")
+    assert bench("--output", tmp_path / "link.json") == 0
+    assert (tmp_path / "link.json").is_symlink()
+    assert load_result(tmp_path / "real.json").cells
+
+
+def test_results_of_one_second_are_told_apart_by_the_process(bench):
+    bench()
+    assert bench.results[0].stem.endswith(f"Z-{os.getpid()}")
+
+
+@pytest.mark.parametrize("arguments", [["--concurrency", 9], ["--limit", 1]])
+def test_a_concurrency_is_refused_before_the_engine_is_loaded(bench, arguments):
+    assert bench(*arguments) == 2
+    assert "device" not in bench.opened
+
+
+@pytest.fixture
+def full_disk(monkeypatch):
+    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    monkeypatch.setattr("os.fsync", Mock(side_effect=full))
+
+
+@pytest.mark.usefixtures("full_disk")
+def test_json_is_printed_even_if_the_result_cannot_be_saved(bench, capsys):
+    assert bench("--json") == 5
+    shown = capsys.readouterr()
+    document = json.loads(shown.out)
+    assert document["file"] is None
+    assert len(document["cells"]) == 2
+    assert "cannot be written: No space left on device" in shown.err
+    assert bench.results == []
+
+
+@pytest.mark.usefixtures("full_disk")
+def test_the_table_is_printed_even_if_the_result_cannot_be_saved(bench, capsys):
+    assert bench() == 5
+    assert "concurrency 1: speculation 1.50x" in capsys.readouterr().out
+
+
+def test_the_result_is_saved_even_if_nobody_reads_the_table(bench, monkeypatch):
+    monkeypatch.setattr(
+        "trtspec.bench.table.print_result", Mock(side_effect=BrokenPipeError)
+    )
+    with pytest.raises(BrokenPipeError):
+        bench()
+    assert load_result(bench.results[0]).cells
+
+
+@pytest.mark.usefixtures("full_disk")
+def test_a_failure_to_save_is_told_even_if_nobody_reads(bench, monkeypatch, capsys):
+    monkeypatch.setattr(
+        "trtspec.cli.bench.print_json", Mock(side_effect=BrokenPipeError)
+    )
+    assert bench("--json") == 5
+    assert "cannot be written" in capsys.readouterr().err
 
 
 def test_ctrl_c_leaves_no_result_and_ends_with_130(bench, capsys):

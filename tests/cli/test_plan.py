@@ -90,7 +90,9 @@ def test_unknown_fingerprint_says_why(run, tmp_path):
     assert "artifact " not in result.stdout
 
 
-def test_missing_model_is_exit_2(run, tmp_path):
-    result = run(write_project(tmp_path, target="./gone"))
-    assert result.returncode == 2
+@pytest.mark.parametrize("command", ["plan", "build"])
+def test_missing_model_is_exit_3_as_for_check(run, tmp_path, command):
+    result = run(write_project(tmp_path, target="./gone"), command=command)
+    assert result.returncode == 3
     assert "gone" in result.stderr
+    assert not (tmp_path / "e").exists()

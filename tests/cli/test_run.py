@@ -138,6 +138,16 @@ def test_every_prompt_beyond_the_limit_is_named(project):
     assert "prompt b: 1 prompt tokens and 48 output tokens" in errors
 
 
+def test_prompts_may_come_through_a_pipe(project):
+    """Shells make one of ``--prompts <(command)``."""
+    pipe = project.folder / "pipe"
+    os.mkfifo(pipe)
+    feeder = subprocess.Popen(["sh", "-c", f'echo \'{{"prompt": "t3"}}\' > {pipe}'])
+    (row,) = lines(project("--raw", "--json", "--prompts", pipe))
+    feeder.wait()
+    assert row["output_tokens"] == 8
+
+
 def test_a_device_that_is_not_here_is_exit_4(project):
     result = project("--raw", "--prompt", "t3", "--device", "tpu")
     assert result.returncode == 4

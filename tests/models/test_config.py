@@ -168,3 +168,40 @@ def test_modelopt_names_the_quantization_in_a_file_of_its_own(tmp_path):
     assert shape(tmp_path).quantization == "fp8"
     other.write_text('{"quantization": {"quant_algo": null}}')
     assert shape(tmp_path).quantization == "none"
+
+
+@pytest.mark.parametrize("family", ["mamba", "mamba2", "falcon_mamba", "rwkv", "xlstm"])
+def test_a_family_without_attention_needs_no_heads(tmp_path, family):
+    unsaid = {"num_attention_heads": None, "num_key_value_heads": None}
+    found = shape(tmp_path, model_type=family, **unsaid)
+    assert found.family == family
+    assert (found.heads, found.kv_heads, found.head_size) == (0, 0, 0)
+    assert found.kv_bytes_per_token("float32") == 0
+
+
+@pytest.mark.parametrize("family", ["bert", "roberta", "distilbert", "electra"])
+def test_an_encoder_without_architectures_is_refused_by_its_family(tmp_path, family):
+    problem = refusal(tmp_path, model_type=family, architectures=None)
+    assert problem.what == f"{family} is not a causal language model"
+
+
+@pytest.mark.parametrize(
+    ("family", "architecture"),
+    [("bert", "BertLMHeadModel"), ("roberta", "RobertaForCausalLM")],
+)
+def test_an_encoder_with_a_head_for_text_stays_allowed(tmp_path, family, architecture):
+    found = shape(tmp_path, model_type=family, architectures=[architecture])
+    assert found.architecture == architecture
+
+
+def test_alibi_is_told(tmp_path):
+    assert shape(tmp_path, alibi=True).alibi
+    assert not shape(tmp_path).alibi
+
+
+def test_code_of_the_checkpoints_own_is_told_with_the_type(tmp_path):
+    code = {"auto_map": {"AutoModelForCausalLM": "modeling_own.OwnForCausalLM"}}
+    assert shape(tmp_path).own_code is None
+    assert shape(tmp_path, auto_map={"AutoTokenizer": ["a", "b"]}).own_code is None
+    assert shape(tmp_path, **code).own_code == "llama"
+    assert shape(tmp_path, model_type=None, **code).own_code == ""

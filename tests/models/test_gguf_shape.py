@@ -38,6 +38,12 @@ def test_a_head_size_of_its_own_is_used(tmp_path):
     assert found.head_size == 32
 
 
+def test_a_family_without_attention_needs_no_heads(tmp_path):
+    found = shape(tmp_path, architecture="mamba", kv_heads=0)
+    assert (found.family, found.heads, found.kv_heads) == ("mamba", 0, 0)
+    assert found.head_size == 0
+
+
 def test_a_sliding_window_is_read(tmp_path):
     found = shape(tmp_path, extra=lambda writer: writer.add_sliding_window(16))
     assert found.sliding_window == 16

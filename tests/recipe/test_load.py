@@ -167,8 +167,14 @@ def test_enormous_file_is_refused_without_being_parsed(problem_of, ngram):
 
 
 def test_endless_file_is_refused():
-    with pytest.raises(RecipeError, match="more than 1 MiB"):
+    with pytest.raises(RecipeError, match="is a device or socket, not a file"):
         load_recipe("/dev/zero")
+
+
+def test_pipe_is_refused_instead_of_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "r.yaml")
+    with pytest.raises(RecipeError, match="the recipe is a pipe, not a file"):
+        load_recipe(tmp_path / "r.yaml")
 
 
 @pytest.fixture
@@ -199,6 +205,16 @@ def test_file_that_is_not_there_names_what_is(path, what, action):
     assert problem.where == path
     assert problem.what.startswith("the recipe " + what)
     assert action in problem.action
+
+
+@pytest.mark.usefixtures("folder")
+def test_link_to_nowhere_is_not_suggested_for_itself():
+    Path("recipes/gram.yaml").symlink_to("gone.yaml")
+    with pytest.raises(RecipeError) as caught:
+        load_recipe("recipes/gram.yaml")
+    (problem,) = caught.value.problems
+    assert problem.what == "the recipe does not exist"
+    assert problem.action == "did you mean recipes/ngram.yaml?"
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")

@@ -1,6 +1,7 @@
 """Prompt files: every line a prompt with its id, or one error with file and line."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from trtspec.errors import UsageError
 from trtspec.recipe import Prompt, load_prompts
+from trtspec.recipe.workload import prompts_path
 
 BUNDLED = sorted((Path(__file__).parents[2] / "recipes/workloads").glob("*.jsonl"))
 
@@ -85,10 +87,18 @@ def test_line_separators_inside_a_text_do_not_split_it(prompts_file):
     assert prompts[0].messages[0]["content"] == text
 
 
-@pytest.mark.parametrize("content", ["", "\n\n", "  \r\n\t\n", "\ufeff"])
-def test_file_without_prompts_is_refused(problems_of, content):
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        ("", "it is empty"),
+        ("\n\n", "only blank lines"),
+        ("  \r\n\t\n", "only blank lines"),
+        ("\ufeff", "only blank lines"),
+    ],
+)
+def test_file_without_prompts_is_refused(problems_of, content, why):
     (problem,) = problems_of(content)
-    assert problem.what == "the file has no prompts: it is empty"
+    assert problem.what == f"the file has no prompts: {why}"
     assert problem.where == "p.jsonl"
     assert '{"prompt": "..."}' in problem.allowed
 
@@ -186,6 +196,42 @@ def test_missing_file_that_nothing_names_points_to_itself(tmp_path):
 def test_directory_is_refused(tmp_path):
     with pytest.raises(UsageError, match="is a directory, not a file"):
         load_prompts(tmp_path, "r.yaml:9")
+
+
+def test_pipe_is_refused_instead_of_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(UsageError, match="is a pipe, not a file") as caught:
+        load_prompts(tmp_path / "pipe", "r.yaml:9")
+    assert caught.value.problems[0].where == "r.yaml:9"
+
+
+def test_pipe_is_read_where_it_is_allowed():
+    reading, writing = os.pipe()
+    os.write(writing, b'{"prompt": "a"}\n')
+    os.close(writing)
+    try:
+        (prompt,) = load_prompts(f"/dev/fd/{reading}", allow_pipe=True)
+    finally:
+        os.close(reading)
+    assert prompt.messages[0]["content"] == "a"
+
+
+@pytest.mark.parametrize("allow_pipe", [True, False])
+def test_device_is_refused_always(allow_pipe):
+    with pytest.raises(UsageError, match="is a device or socket, not a file"):
+        load_prompts("/dev/zero", allow_pipe=allow_pipe)
+
+
+def test_prompts_path_starts_from_the_recipes_folder_or_home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", "/home/me")
+    assert prompts_path(tmp_path, "p.jsonl") == tmp_path / "p.jsonl"
+    assert prompts_path(tmp_path, "~/p.jsonl") == Path("/home/me/p.jsonl")
+
+
+def test_home_of_nobody_is_refused(tmp_path):
+    with pytest.raises(UsageError, match="home directory of ~nouser-x") as caught:
+        prompts_path(tmp_path, "~nouser-x/b", "r.yaml:9")
+    assert caught.value.problems[0].where == "r.yaml:9"
 
 
 def test_prompt_is_frozen(prompts_file):

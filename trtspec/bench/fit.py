@@ -6,9 +6,22 @@ from collections import Counter
 from collections.abc import Sequence
 
 from trtspec.bench.collect import BenchPrompt
-from trtspec.bench.plan import BenchPlan
+from trtspec.bench.plan import BenchPlan, Choices, settings_for
 from trtspec.errors import Problem, UsageError
+from trtspec.recipe.schema import Recipe
 from trtspec.run import Runner
+
+
+def require_concurrency(recipe: Recipe, choices: Choices, prompts: int) -> None:
+    """Refuse a concurrency that cannot be, before an engine is loaded.
+
+    :param prompts: how many prompts are used.
+    :raises UsageError: listing every such concurrency.
+    """
+    concurrency = settings_for(recipe, choices).concurrency
+    slots = recipe.limits.max_batch_size
+    if problems := _concurrency_problems(concurrency, slots, prompts):
+        raise UsageError.from_problems(problems)
 
 
 def require_runnable(runner: Runner, plan: BenchPlan) -> None:
@@ -19,7 +32,9 @@ def require_runnable(runner: Runner, plan: BenchPlan) -> None:
     problems = [
         *_id_problems(plan.prompts),
         *_length_problems(runner, plan.prompts, plan.settings.output_tokens),
-        *_concurrency_problems(runner, plan),
+        *_concurrency_problems(
+            plan.settings.concurrency, runner.max_running, len(plan.prompts)
+        ),
     ]
     if problems:
         raise UsageError.from_problems(problems)
@@ -58,16 +73,18 @@ def _length_problems(
     ]
 
 
-def _concurrency_problems(runner: Runner, plan: BenchPlan) -> list[Problem]:
-    most = min(runner.max_running, len(plan.prompts))
+def _concurrency_problems(
+    concurrency: Sequence[int], slots: int, prompts: int
+) -> list[Problem]:
+    most = min(slots, prompts)
     return [
         Problem(
-            f"{concurrency} requests cannot be kept in flight",
+            f"{requests} requests cannot be kept in flight",
             "concurrency",
-            f"1 to {most}: limits.max_batch_size is {runner.max_running}, "
-            f"and there are {len(plan.prompts)} prompts",
+            f"1 to {most}: limits.max_batch_size is {slots}, "
+            f"and there are {prompts} prompts",
             "choose another with --concurrency, or use more prompts",
         )
-        for concurrency in plan.settings.concurrency
-        if not 1 <= concurrency <= most
+        for requests in concurrency
+        if not 1 <= requests <= most
     ]

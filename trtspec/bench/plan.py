@@ -104,11 +104,12 @@ def make_plan(
             BenchPrompt(p.id, p.category, runner.encode_chat(p.messages))
             for p in prompts
         ),
-        settings=_settings(artifact.recipe, choices),
+        settings=settings_for(artifact.recipe, choices),
     )
 
 
-def _settings(recipe: Recipe, choices: Choices) -> Settings:
+def settings_for(recipe: Recipe, choices: Choices) -> Settings:
+    """Give the user's choices, and the recipe's where there is none."""
     # prompts from elsewhere, no workload in the recipe: the schema's defaults
     workload = recipe.workload or Workload(prompts="none")
     return Settings(

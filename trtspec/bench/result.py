@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, Literal
 
 from pydantic import ConfigDict, Field, JsonValue, ValidationError
 
 from trtspec.bench.conditions import Conditions
+from trtspec.bench.paths import nearest_directory, writing
 from trtspec.bench.ratio import CONFIDENCE, RESAMPLES, SEED
 from trtspec.bench.records import Block, Record, Sample
 from trtspec.bench.summary import Cell, summarize
-from trtspec.errors import RunError, UsageError
+from trtspec.errors import UsageError
 from trtspec.files import write_atomic
 
 SCHEMA: Final = "trtspec/bench/v1"
@@ -88,43 +86,15 @@ class BenchResult(Record):
         )
 
 
-def require_writable(path: Path) -> None:
-    """Try to write where the result will go, before anything is measured.
-
-    Nothing is left behind, directories included.
-
-    :raises RunError: if the result could not be written.
-    """
-    probe = path.with_name(f".{path.name}.{os.getpid()}.probe")
-    missing = [p for p in path.absolute().parents if not p.exists()]
-    with _writing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        probe.write_text("x")
-        probe.unlink()
-        for directory in missing:
-            directory.rmdir()
-
-
 def save_result(result: BenchResult, path: Path) -> None:
     """Write result.json, whole or not at all; its directory is made.
 
     :raises RunError: if it cannot be written.
     """
-    with _writing(path):
+    with writing(path):
+        nearest_directory(path)  # names what is in the way better than mkdir does
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomic(path, result.model_dump_json(by_alias=True, indent=1) + "\n")
-
-
-@contextmanager
-def _writing(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise RunError(
-            f"the result cannot be written: {error.strerror or error}",
-            where=str(path),
-            action="free some space, or name another file with --output",
-        ) from error
 
 
 def load_result(path: Path) -> BenchResult:

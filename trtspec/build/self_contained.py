@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from trtspec.build.artifact import DRAFT, RECIPE, TARGET, WORKLOAD
 from trtspec.recipe.dump import dump_recipe
 from trtspec.recipe.load import LoadedRecipe
 from trtspec.recipe.schema import Recipe
-from trtspec.recipe.workload import load_prompts
+from trtspec.recipe.workload import load_prompts, prompts_path
 
 
 def artifact_texts(loaded: LoadedRecipe) -> dict[str, bytes]:
@@ -19,9 +17,10 @@ def artifact_texts(loaded: LoadedRecipe) -> dict[str, bytes]:
     texts = {RECIPE: dump_recipe(self_contained(loaded.recipe)).encode()}
     workload = loaded.recipe.workload
     if workload is not None:
-        path = loaded.base / Path(workload.prompts).expanduser()
+        where = loaded.where("workload", "prompts")
+        path = prompts_path(loaded.base, workload.prompts, where)
         # a bad line is reported now, not in the first benchmark
-        load_prompts(path, loaded.where("workload", "prompts"))
+        load_prompts(path, where)
         texts[WORKLOAD] = path.read_bytes()
     return texts
 

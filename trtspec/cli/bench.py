@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from contextlib import suppress
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -72,7 +74,7 @@ def _concurrency(
 @click.option(
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="File of the result; ARTIFACT/bench/TIME.json if not given.",
+    help="File of the result; ARTIFACT/bench/TIME-PID.json if not given.",
 )
 @json_option
 def command(
@@ -100,32 +102,29 @@ def command(
       trtspec bench recipes/smollm2-135m/ngram.yaml
       trtspec bench engines/NAME-FINGERPRINT --concurrency 1,4 --repeats 5
     """  # noqa: D301 - click reads \b as a character
+    from trtspec.bench.paths import require_writable, result_file
     from trtspec.bench.plan import Choices
-    from trtspec.bench.result import require_writable, save_result
 
     choices = Choices(prompts, limit, output_tokens, concurrency, repeats)
+    if output:
+        output = result_file(output)
     _require_comparable(artifact_or_recipe, choices)
     if output:
         require_writable(output)
     artifact = _artifact(artifact_or_recipe, engines)
-    file = output or artifact.path / "bench" / f"{_stamp()}.json"
+    file = output or artifact.path / "bench" / _file_name()
     require_writable(file)
     result = _measured(artifact, choices, device, threads)
-    if not as_json:
-        _print_table(result)
-    save_result(result, file)
     if as_json:
-        summary = result.model_dump(
-            mode="json", by_alias=True, exclude={"blocks", "samples"}
-        )
-        print_json({**summary, "file": str(file)})
+        _save_then_print(result, file)
     else:
-        click.echo(f"every sample: {file}")
+        _print_then_save(result, file)
     _require_claim(result)
 
 
 def _require_comparable(path: Path, choices: Choices) -> None:
     """Refuse what can be seen to be wrong before anything is built."""
+    from trtspec.bench.paths import require_rereadable
     from trtspec.bench.plan import require_speculation
     from trtspec.recipe import load_prompts, load_recipe
 
@@ -133,6 +132,7 @@ def _require_comparable(path: Path, choices: Choices) -> None:
         loaded = load_recipe(path)
         require_speculation(loaded.recipe, loaded.where("speculation", "method"))
     if choices.prompts:
+        require_rereadable(choices.prompts)
         load_prompts(choices.prompts, "--prompts")
 
 
@@ -153,11 +153,13 @@ def _measured(
 ) -> BenchResult:
     from rich.console import Console
 
+    from trtspec.bench.fit import require_concurrency
     from trtspec.bench.measure import measure
     from trtspec.bench.plan import make_plan, read_prompts
     from trtspec.bench.progress import watching
 
     prompts_file, prompts = read_prompts(artifact, choices)
+    require_concurrency(artifact.recipe, choices, len(prompts))
     # only now torch: everything that can be wrong without it was looked at
     runner = runner_for(artifact, device=device, threads=threads)
     try:
@@ -167,6 +169,37 @@ def _measured(
             return measure(runner, plan, watcher)
     finally:
         runner.close()
+
+
+def _print_then_save(result: BenchResult, file: Path) -> None:
+    from trtspec.bench.result import save_result
+
+    try:
+        _print_table(result)
+    finally:
+        # the reader of the table may be gone (``trtspec bench ... | head``)
+        save_result(result, file)
+    click.echo(f"every sample: {file}")
+
+
+def _save_then_print(result: BenchResult, file: Path) -> None:
+    """Print one document; its ``file`` is null if the result could not be saved."""
+    from trtspec.bench.result import save_result
+
+    try:
+        save_result(result, file)
+    except Exception:
+        # no reader of stdout: the failure to save must be told all the same
+        with suppress(BrokenPipeError):
+            _print_document(result, None)
+        raise
+    _print_document(result, str(file))
+
+
+def _print_document(result: BenchResult, file: str | None) -> None:
+    parts = {"blocks", "samples"}
+    summary = result.model_dump(mode="json", by_alias=True, exclude=parts)
+    print_json({**summary, "file": file})
 
 
 def _print_table(result: BenchResult) -> None:
@@ -197,5 +230,7 @@ def _require_claim(result: BenchResult) -> None:
         )
 
 
-def _stamp() -> str:
-    return datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%SZ")
+def _file_name() -> str:
+    """Name the result by the second and the process: two may start in one second."""
+    time = datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%SZ")
+    return f"{time}-{os.getpid()}.json"

@@ -20,17 +20,23 @@ if TYPE_CHECKING:
 def command(recipe: str, engines: str, as_json: bool) -> None:
     """Show what build would do for RECIPE; nothing is written, downloaded or run.
 
+    Exits with 3, as build does, if a finding of check is blocking.
+
     \b
     Example:
       trtspec plan recipes/smollm2-135m/ngram.yaml
     """  # noqa: D301  click wants the backspace itself
     from dataclasses import asdict
 
+    from trtspec.build.gates import require_no_findings
     from trtspec.build.plan import make_plan
+    from trtspec.build.progress import SILENT
     from trtspec.recipe.load import load_recipe
 
     loaded = load_recipe(recipe)
-    plan = make_plan(loaded, backend_for(loaded.recipe.backend), Path(engines))
+    backend = backend_for(loaded.recipe.backend)
+    require_no_findings(loaded, SILENT)  # what build refuses has no plan
+    plan = make_plan(loaded, backend, Path(engines))
     if as_json:
         print_json({**asdict(plan), "needs_bytes": plan.needs_bytes})
     else:

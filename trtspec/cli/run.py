@@ -124,7 +124,7 @@ def _read_prompts(texts: tuple[str, ...], file: Path | None) -> tuple[Prompt, ..
             "give either --prompt or --prompts, not both", where="--prompts"
         )
     if file:
-        return load_prompts(file, "--prompts")
+        return load_prompts(file, "--prompts", allow_pipe=True)
     named = [(f"--prompt {i}", text) for i, text in enumerate(texts, start=1)]
     named = named or [("stdin", _read_stdin())]
     for name, text in named:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from trtspec.errors import UsageError
+from trtspec.models.families import ENCODERS, WITHOUT_ATTENTION
 from trtspec.models.info import ModelShape
 from trtspec.models.json_file import read_json_object
 
@@ -15,14 +16,15 @@ CONFIG = "config.json"
 OUTPUT_WEIGHT = "lm_head.weight"
 _CAUSAL = ("ForCausalLM", "LMHeadModel")
 _WITH_TEXT_PART = "ForConditionalGeneration"
+_CODE_CLASSES = {"AutoConfig", "AutoModelForCausalLM"}
 _OTHER_QUANTIZATION = "hf_quant_config.json"  # written by NVIDIA ModelOpt
 
 _NAMES = {
-    "layers": ("num_hidden_layers", "n_layer", "n_layers", "num_layers"),
+    "layers": ("num_hidden_layers", "n_layer", "n_layers", "num_layers", "num_blocks"),
     "heads": ("num_attention_heads", "n_head", "n_heads"),
     "kv_heads": ("num_key_value_heads", "num_kv_heads"),
     "head_size": ("head_dim",),
-    "hidden_size": ("hidden_size", "n_embd", "d_model"),
+    "hidden_size": ("hidden_size", "n_embd", "d_model", "embedding_dim"),
     "intermediate_size": ("intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size"),
     "vocabulary_rows": ("vocab_size",),
     "context_length": (
@@ -57,10 +59,11 @@ def shape_of(
     path = directory / CONFIG
     text = whole.get("text_config")
     facts = _Facts(path, {**whole, **text} if isinstance(text, dict) else whole)
-    heads = facts.required("heads")
+    family = str(facts.config.get("model_type") or "unknown")
+    heads = 0 if family in WITHOUT_ATTENTION else facts.required("heads")
     hidden_size = facts.required("hidden_size")
     return ModelShape(
-        family=str(facts.config.get("model_type") or "unknown"),
+        family=family,
         architecture=_architecture(whole),
         layers=facts.required("layers"),
         heads=heads,
@@ -77,6 +80,8 @@ def shape_of(
         sliding_window=_sliding_window(facts.config),
         layer_types=_layer_types(facts.config),
         quantization=_quantization(directory, whole),
+        alibi=facts.config.get("alibi") is True,
+        own_code=_own_code(whole),
     )
 
 
@@ -128,9 +133,12 @@ def _refuse_other_models(path: Path, config: Mapping[str, Any]) -> None:
     if isinstance(config.get("text_config"), dict):
         accepted.append(_WITH_TEXT_PART)
     named = bool(config.get("architectures"))
-    if (named and not architecture.endswith(tuple(accepted))) or config.get(
-        "is_encoder_decoder"
-    ):
+    causal = (
+        architecture.endswith(tuple(accepted))
+        if named
+        else (architecture not in ENCODERS)
+    )
+    if not causal or config.get("is_encoder_decoder"):
         raise UsageError(
             f"{architecture} is not a causal language model",
             where=str(path),
@@ -140,6 +148,8 @@ def _refuse_other_models(path: Path, config: Mapping[str, Any]) -> None:
 
 
 def _kv_heads(facts: _Facts, heads: int) -> int:
+    if not heads:
+        return 0
     if facts.config.get("multi_query") and not facts.config.get(
         "new_decoder_architecture"
     ):
@@ -148,6 +158,8 @@ def _kv_heads(facts: _Facts, heads: int) -> int:
 
 
 def _head_size(path: Path, hidden_size: int, heads: int) -> int:
+    if not heads:
+        return 0
     if hidden_size % heads:
         raise UsageError(
             f"hidden_size {hidden_size} is no multiple of {heads} attention heads",
@@ -166,6 +178,14 @@ def _sliding_window(config: Mapping[str, Any]) -> int | None:
 def _layer_types(config: Mapping[str, Any]) -> tuple[str, ...]:
     types = config.get("layer_types")
     return tuple(map(str, types)) if isinstance(types, list) else ()
+
+
+def _own_code(config: Mapping[str, Any]) -> str | None:
+    """Give the ``model_type`` if code of the checkpoint's own goes with it."""
+    classes = config.get("auto_map")
+    if not isinstance(classes, dict) or not _CODE_CLASSES & classes.keys():
+        return None
+    return str(config.get("model_type") or "")
 
 
 def _quantization(directory: Path, config: Mapping[str, Any]) -> str:

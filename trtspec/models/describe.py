@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from trtspec.errors import UsageError
-from trtspec.models.config import OUTPUT_WEIGHT, read_config, shape_of
+from trtspec.models.config import CONFIG, OUTPUT_WEIGHT, read_config, shape_of
 from trtspec.models.gguf import read_gguf
 from trtspec.models.gguf_shape import find_gguf, gguf_shape, token_count
 from trtspec.models.info import ModelInfo, ModelShape
+from trtspec.models.stored import require_stored_as_described
 from trtspec.models.tensor_header import TensorHeader, stored_dtype
 from trtspec.models.vocabulary import token_map
 from trtspec.models.weights import INDEX, SINGLE, read_tensors
@@ -37,6 +38,7 @@ def _describe_safetensors(directory: Path) -> ModelInfo:
     config = read_config(directory)
     tensors = read_tensors(directory)
     shape = shape_of(directory, config, tensors)
+    require_stored_as_described(directory / CONFIG, config, shape, tensors)
     if shape.tied_embeddings:
         _drop_second_embedding(tensors)
     tokens = token_map(directory)

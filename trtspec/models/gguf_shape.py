@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from trtspec.errors import UsageError
+from trtspec.models.families import WITHOUT_ATTENTION
 from trtspec.models.gguf import GgufHeader, LongArray
 from trtspec.models.info import ModelShape
 from trtspec.models.tensor_header import stored_dtype
@@ -37,7 +38,8 @@ def gguf_shape(path: Path, header: GgufHeader) -> ModelShape:
     :raises UsageError: if a fact is missing, or it is not a causal language model.
     """
     facts = _Facts(path, header, _family(path, header))
-    heads = facts.required("attention.head_count")
+    attends = facts.family not in WITHOUT_ATTENTION
+    heads = facts.required("attention.head_count") if attends else 0
     hidden_size = facts.required("embedding_length")
     return ModelShape(
         family=facts.family,
@@ -45,7 +47,8 @@ def gguf_shape(path: Path, header: GgufHeader) -> ModelShape:
         layers=facts.required("block_count"),
         heads=heads,
         kv_heads=facts.optional("attention.head_count_kv") or heads,
-        head_size=facts.optional("attention.key_length") or hidden_size // heads,
+        head_size=facts.optional("attention.key_length")
+        or (heads and hidden_size // heads),
         hidden_size=hidden_size,
         intermediate_size=facts.optional("feed_forward_length"),
         vocabulary_rows=_vocabulary_rows(path, header),

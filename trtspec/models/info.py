@@ -19,6 +19,8 @@ class ModelShape:
     :param family: ``model_type`` of the configuration, such as ``llama``.
     :param architecture: model class, such as ``LlamaForCausalLM``; the family in a
         GGUF, which names no class.
+    :param heads: attention heads; 0 in a family without attention, as are
+        ``kv_heads`` and ``head_size``.
     :param head_size: values per attention head.
     :param vocabulary_rows: rows of the embedding, which may be padded.
     :param context_length: tokens the model was made for; None if it names no limit.
@@ -26,6 +28,9 @@ class ModelShape:
     :param layer_types: kind of each layer, such as ``full_attention``; empty if the
         configuration does not tell.
     :param quantization: ``none``, or the method the stored weights are quantized with.
+    :param alibi: whether the attention has biases instead of position encodings.
+    :param own_code: ``model_type`` of a configuration that names Python code of the
+        checkpoint's own, empty if it has no type; None if it names no code.
     """
 
     family: str
@@ -42,6 +47,8 @@ class ModelShape:
     sliding_window: int | None = None
     layer_types: tuple[str, ...] = ()
     quantization: str = "none"
+    alibi: bool = False
+    own_code: str | None = None
 
     def kv_bytes_per_token(self, dtype: str) -> int:
         """Bytes that keys and values of one token take in all layers.

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from trtspec.errors import Problem, RecipeError
 from trtspec.recipe.schema import Recipe
-from trtspec.recipe.text import decode, unreadable
+from trtspec.recipe.text import decode, open_file, unreadable
 from trtspec.recipe.yaml_lines import (
     KeyPath,
     YamlDocument,
@@ -107,7 +107,7 @@ def _not_a_map(document: YamlDocument, source: str) -> Problem:
 def _read(path: Path) -> str:
     where = str(path)
     try:
-        with path.open("rb") as stream:
+        with open_file(path) as stream:
             data = stream.read(MAX_BYTES + 1)
     except OSError as error:
         problem = unreadable(error, "the recipe", where, _neighbours(path))
@@ -129,7 +129,10 @@ def _neighbours(path: Path) -> str:
     # os.path, as Path.is_dir raises for a name that is too long
     folder = path if os.path.isdir(path) else path.parent
     try:
-        recipes = sorted(p.name for p in folder.iterdir() if p.suffix == ".yaml")
+        # a link to nowhere is listed, but is no recipe
+        recipes = sorted(
+            p.name for p in folder.iterdir() if p.suffix == ".yaml" and p.exists()
+        )
     except OSError:
         return f"check the path: there is no directory {folder}"
     if near := get_close_matches(path.name, recipes, n=1):

@@ -3,11 +3,32 @@
 from __future__ import annotations
 
 import json
+import stat
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
+from pathlib import Path
+from typing import BinaryIO
 
 from trtspec.errors import Problem
 
 _LONGEST_SHOWN = 60
+
+
+class NotAFileError(OSError):
+    """It could be opened, but reading it may never end."""
+
+
+def open_file(path: Path, *, allow_pipe: bool = False) -> BinaryIO:
+    """Open a regular file for reading.
+
+    :param allow_pipe: whether a pipe will do, which can be read only once.
+    :raises NotAFileError: for a pipe, a device or a socket.
+    :raises OSError: if it cannot be opened.
+    """
+    mode = path.stat().st_mode  # opening a pipe would wait for its writer
+    plain = stat.S_ISREG(mode) or stat.S_ISDIR(mode)  # open() refuses a directory
+    if not plain and not (allow_pipe and stat.S_ISFIFO(mode)):
+        raise NotAFileError("a pipe" if stat.S_ISFIFO(mode) else "a device or socket")
+    return path.open("rb")
 
 
 def shown(text: str, *, quoted: bool = False) -> str:
@@ -57,6 +78,9 @@ def unreadable(error: OSError, subject: str, where: str, action: str = "") -> Pr
         return Problem(f"{subject} does not exist", where, action=action)
     if isinstance(error, IsADirectoryError):
         return Problem(f"{subject} is a directory, not a file", where, action=action)
+    if isinstance(error, NotAFileError):
+        action = "save it as a file and give its path"
+        return Problem(f"{subject} is {error}, not a file", where, action=action)
     if isinstance(error, PermissionError):
         action = "give this user the right to read it (chmod u+r)"
     reason = error.strerror or type(error).__name__

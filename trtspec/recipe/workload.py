@@ -9,7 +9,7 @@ from pathlib import Path
 
 from trtspec.errors import Problem, UsageError
 from trtspec.recipe.prompt_layouts import LAYOUTS, LayoutError, messages_of, word_of
-from trtspec.recipe.text import decode, shown, unreadable
+from trtspec.recipe.text import decode, open_file, shown, unreadable
 
 _MOST_PROBLEMS = 10
 
@@ -28,7 +28,27 @@ class Prompt:
     messages: tuple[Mapping[str, str], ...]
 
 
-def load_prompts(path: str | Path, where: str = "") -> tuple[Prompt, ...]:
+def prompts_path(base: Path, prompts: str, where: str = "") -> Path:
+    """Give the file that a recipe's ``workload.prompts`` means.
+
+    :param base: directory that relative names start from: the recipe's.
+    :param where: file:line of the name, for messages.
+    :raises UsageError: if it starts with ``~name`` and there is no such user.
+    """
+    try:
+        return base / Path(prompts).expanduser()
+    except RuntimeError:
+        user = Path(prompts).parts[0]
+        raise UsageError(
+            f"the prompts file {prompts}: the home directory of {user} is not known",
+            where=where,
+            action=f"correct {user}, or write the whole path",
+        ) from None
+
+
+def load_prompts(
+    path: str | Path, where: str = "", *, allow_pipe: bool = False
+) -> tuple[Prompt, ...]:
     """Read a file of prompts.
 
     A line is ``{"prompt": text}``, ``{"turns": [text, ...]}`` (Spec-Bench; the first
@@ -37,21 +57,23 @@ def load_prompts(path: str | Path, where: str = "") -> tuple[Prompt, ...]:
     skipped, other keys ignored.
 
     :param where: what names the file, such as a line of a recipe; for messages.
+    :param allow_pipe: whether a pipe will do, which can be read only once.
     :raises UsageError: with file:line of every line that is no prompt, or if the file
-        has none at all.
+        has none at all, or is no regular file.
     """
     path = Path(path)
     reading = _Reading(str(path))
     try:
-        with path.open("rb") as stream:
+        with open_file(path, allow_pipe=allow_pipe) as stream:
             reading.read(stream)
     except OSError as error:
         raise UsageError.from_problems([_unreadable(error, path, where)]) from None
     if reading.problems:
         raise UsageError.from_problems(reading.problems)
     if not reading.prompts:
+        why = "only blank lines" if reading.blank_lines else "it is empty"
         raise UsageError(
-            "the file has no prompts: it is empty", where=str(path), allowed=LAYOUTS
+            f"the file has no prompts: {why}", where=str(path), allowed=LAYOUTS
         )
     return tuple(reading.prompts)
 
@@ -80,6 +102,7 @@ class _Reading:
     problems: list[Problem] = field(default_factory=list)
     lines: dict[str, int] = field(default_factory=dict)
     """Line of each id."""
+    blank_lines: int = 0
 
     def read(self, lines: Iterable[bytes]) -> None:
         """Read until the end, or until there are enough problems."""
@@ -87,6 +110,8 @@ class _Reading:
             try:
                 if text := self._text(data, number):
                     self.prompts.append(self._prompt(text, number))
+                else:
+                    self.blank_lines += 1
             except _NotAPromptError as error:
                 self.problems.append(error.problem)
             if len(self.problems) == _MOST_PROBLEMS:

@@ -7,6 +7,7 @@ import pytest
 from tests.check.samples import DRAFT, MODEL, subject
 from tests.models.tiny import write_checkpoint
 from trtspec.check.rules.model import (
+    family_is_supported,
     layers_roll_back,
     stored_quantization,
     tokenizer,
@@ -14,7 +15,7 @@ from trtspec.check.rules.model import (
 )
 from trtspec.models.describe import describe
 
-RULES = [layers_roll_back, stored_quantization, wanted_options]
+RULES = [layers_roll_back, family_is_supported, stored_quantization, wanted_options]
 
 
 def only(findings):
@@ -101,5 +102,43 @@ def test_quantizing_and_splitting_are_refused_each_at_its_key():
 def test_on_other_backends_none_of_this_applies():
     strange = replace(MODEL, quantization="fp8", layer_types=("mamba",))
     options = {"quantization": "fp8", "tensor_parallel": 2}
-    found = subject(strange, backend="pytorch", target=options)
-    assert not [finding for rule in RULES for finding in rule(found)]
+    for model in (strange, replace(MODEL, family="mamba")):
+        found = subject(model, backend="pytorch", target=options)
+        assert not [finding for rule in RULES for finding in rule(found)]
+
+
+RECURRENT_NAMED = [
+    "mamba", "mamba2", "falcon_mamba", "rwkv", "xlstm", "jamba", "bamba", "zamba",
+    "zamba2", "recurrent_gemma",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("family", RECURRENT_NAMED)
+def test_recurrent_families_are_blocking_without_layer_types(family):
+    finding = only(family_is_supported(subject(replace(MODEL, family=family))))
+    assert (finding.rule, finding.severity) == ("family", "blocking")
+    assert f"{family}: its recurrent state cannot be rolled back" in finding.what
+
+
+@pytest.mark.parametrize(
+    ("family", "alibi"), [("bloom", False), ("gpt_neo", False), ("falcon", True)]
+)
+def test_families_with_positions_of_their_own_are_blocking(family, alibi):
+    model = replace(MODEL, family=family, alibi=alibi)
+    finding = only(family_is_supported(subject(model)))
+    assert finding.severity == "blocking"
+    assert "does not go by the positions and mask it is given" in finding.what
+
+
+@pytest.mark.parametrize(
+    ("family", "alibi"), [("falcon", False), ("mpt", True), ("gpt_neox", False)]
+)
+def test_related_families_pass(family, alibi):
+    model = replace(MODEL, family=family, alibi=alibi)
+    assert not list(family_is_supported(subject(model)))
+
+
+def test_one_finding_is_enough_where_layer_types_say_the_same():
+    found = subject(replace(MODEL, family="qwen3_next", layer_types=("linear",)))
+    assert only(layers_roll_back(found))
+    assert not list(family_is_supported(found))

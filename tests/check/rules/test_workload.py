@@ -33,6 +33,12 @@ def test_an_unusable_file_is_blocking(tmp_path, content):
     assert "prompts.jsonl" in finding.where
 
 
+def test_the_home_of_nobody_is_blocking(tmp_path):
+    (finding,) = findings(tmp_path, "~nouser-x/b")
+    assert (finding.severity, finding.where) == ("blocking", "workload.prompts")
+    assert "home directory of ~nouser-x" in finding.what
+
+
 def test_every_bad_line_is_told(tmp_path):
     lines = '{"prompt": "a"}\nx\n{"prompt": "b"}\n7\n'
     (tmp_path / "prompts.jsonl").write_text(lines)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from trtspec.check.finding import Finding
-from trtspec.check.rules import limits, machine, model, pair, workload
+from trtspec.check.rules import code, limits, machine, model, pair, workload
 from trtspec.check.subject import Subject
 
 Rule = Callable[[Subject], Iterable[Finding]]
@@ -14,6 +14,8 @@ MODEL_RULES: tuple[Rule, ...] = (
     model.wanted_options,
     model.tokenizer,
     model.layers_roll_back,
+    model.family_is_supported,
+    code.own_code,
     model.stored_quantization,
     pair.token_ids,
     pair.vocabulary_rows,

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from trtspec.check.finding import Finding
 from trtspec.check.subject import SECTION, Subject
+from trtspec.models.families import OWN_POSITIONS, RECURRENT
 from trtspec.models.files import TOKENIZER_FILES
 from trtspec.models.info import ModelInfo
 
@@ -51,6 +52,32 @@ def layers_roll_back(subject: Subject) -> Iterator[Finding]:
                 "their state cannot be cut back when a draft is rejected",
                 "choose a model with full or sliding-window attention only",
             )
+
+
+def family_is_supported(subject: Subject) -> Iterator[Finding]:
+    """Refuse families that cannot be run with drafts, whatever their layers say."""
+    if subject.recipe.backend != "reference":
+        return
+    for role, model in subject.models:
+        reason = _family_reason(model)
+        if reason and not set(model.layer_types) - _ROLLED_BACK:
+            yield Finding(
+                "family",
+                "blocking",
+                subject.where_model(role),
+                f"the {role} model is of the family {model.family}: {reason}",
+                "with drafts its output would be that of another model",
+                "choose a model with full or sliding-window attention only",
+            )
+
+
+def _family_reason(model: ModelInfo) -> str:
+    """Say what forbids a family; empty if nothing does."""
+    if model.family in RECURRENT:
+        return "its recurrent state cannot be rolled back"
+    if model.family in OWN_POSITIONS or (model.family == "falcon" and model.alibi):
+        return "its attention does not go by the positions and mask it is given"
+    return ""
 
 
 def stored_quantization(subject: Subject) -> Iterator[Finding]:

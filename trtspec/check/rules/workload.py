@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from trtspec.check.finding import Finding
 from trtspec.check.subject import Subject
 from trtspec.errors import TrtspecError
-from trtspec.recipe.workload import load_prompts
+from trtspec.recipe.workload import load_prompts, prompts_path
 
 
 def prompts(subject: Subject) -> Iterator[Finding]:
@@ -18,7 +17,7 @@ def prompts(subject: Subject) -> Iterator[Finding]:
         return
     where = subject.where("workload", "prompts")
     try:
-        load_prompts(subject.base / Path(workload.prompts).expanduser(), where)
+        load_prompts(prompts_path(subject.base, workload.prompts, where), where)
     except TrtspecError as error:
         for problem in error.problems:
             yield Finding(

@@ -1,0 +1,26 @@
+"""Which ``model_type``s are of a kind that their configuration does not tell."""
+
+from __future__ import annotations
+
+WITHOUT_ATTENTION = frozenset({"falcon_mamba", "mamba", "mamba2", "rwkv", "xlstm"})
+"""Recurrent in every layer: they have no attention heads and no KV cache."""
+
+RECURRENT = WITHOUT_ATTENTION | {
+    "bamba", "falcon_h1", "jamba", "kimi_linear", "nemotron_h", "olmo_hybrid",
+    "qwen3_next", "recurrent_gemma", "zamba", "zamba2",
+}  # fmt: skip
+"""Recurrent in some layers at least, whether ``layer_types`` says so or not."""
+
+OWN_POSITIONS = frozenset({"bloom", "gpt_neo"})
+"""Their attention counts positions or masks on its own, whatever it is given."""
+
+ENCODERS = frozenset({
+    "albert", "bert", "big_bird", "camembert", "canine", "convbert", "data2vec-text",
+    "deberta", "deberta-v2", "distilbert", "electra", "ernie", "esm", "eurobert",
+    "flaubert", "fnet", "funnel", "ibert", "layoutlm", "layoutlmv2", "layoutlmv3",
+    "longformer", "luke", "markuplm", "megatron-bert", "mobilebert", "modernbert",
+    "mpnet", "mra", "nezha", "nomic_bert", "nystromformer", "qdqbert", "rembert",
+    "roberta", "roberta-prelayernorm", "roc_bert", "roformer", "splinter",
+    "squeezebert", "tapas", "xlm-roberta", "xlm-roberta-xl", "xmod", "yoso",
+})  # fmt: skip
+"""Encoders, unless ``architectures`` names a class with a language model's head."""
