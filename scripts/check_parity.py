@@ -88,6 +88,7 @@ def compare(
     runner = ReferenceRunner(off, artifact.target, None)
     requests = requests_for(runner, options.limit, options.tokens)
     baseline, _, _ = decode(runner, requests)
+    runner.close()
     log(f"plain decoding of {len(baseline)} prompts is done")
     rows: list[dict[str, object]] = []
     for batch in options.batches:
@@ -99,6 +100,7 @@ def compare(
                 recipe = with_method(artifact.recipe, batch, method)
                 runner = ReferenceRunner(recipe, artifact.target, draft)
                 tokens, drafted, accepted = decode(runner, requests)
+                runner.close()
                 row = _row(method, batch, _different(tokens, baseline))
                 rows.append(row | {"drafted": drafted, "accepted": accepted})
                 log(json.dumps(rows[-1]))
