@@ -1,7 +1,6 @@
 """Whether a build that is killed anywhere goes on to the same artifact."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -87,7 +86,7 @@ def test_build_that_is_interrupted_ends_with_130_and_leaves_no_temporary_files(
     )
     wait_until(lambda: any(engines.glob(".stages/logs/convert-target-*.log")))
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=240)
     assert process.returncode == 130
     assert "interrupted" in errors
     assert "Traceback" not in errors
@@ -101,7 +100,7 @@ def test_two_builds_at_once_make_one_artifact_and_convert_once(tmp_path, engines
         builds = [start_build(recipe, engines, tmp_path / f"log{i}") for i in range(2)]
         logs = [tmp_path / "log0", tmp_path / "log1"]
         wait_until(lambda: all("waiting" in log.read_text() for log in logs))
-    results = [json.loads(process.communicate(timeout=60)[0]) for process in builds]
+    results = [json.loads(process.communicate(timeout=240)[0]) for process in builds]
     assert [process.returncode for process in builds] == [0, 0]
     assert results[0]["artifact"] == results[1]["artifact"]
     conversions = [result["stages"][1]["reused"] for result in results]
@@ -157,9 +156,8 @@ def is_running(pid):
         return False
 
 
-def wait_until(condition, seconds=60):
+def wait_until(condition, seconds=240):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "it did not happen in time"
-        os.sched_yield()
         time.sleep(0.02)

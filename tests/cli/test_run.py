@@ -32,7 +32,7 @@ def project(tmp_path_factory):
             input=stdin if isinstance(stdin, bytes) else stdin.encode(),
             capture_output=True,
             env=environment,
-            timeout=120,
+            timeout=240,
             check=False,
         )
 
@@ -170,7 +170,7 @@ def test_interrupt_is_exit_130_without_a_traceback(project):
     process.stdout.readline()
     time.sleep(0.2)
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=240)
     assert process.returncode == 130
     assert b"interrupted" in errors
     assert b"Traceback" not in errors
@@ -189,7 +189,7 @@ def test_interrupt_at_any_moment_shows_no_traceback(project, delay):
     process.stdout.readline()
     time.sleep(0.01 + delay)
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=240)
     assert process.returncode in (130, -signal.SIGINT)
     assert b"Traceback" not in errors
 
@@ -205,7 +205,7 @@ def test_termination_is_exit_143_without_a_traceback(project):
     )
     process.stdout.readline()
     process.terminate()
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=240)
     assert process.returncode == 143
     assert b"terminated" in errors
     assert b"Traceback" not in errors
