@@ -189,7 +189,7 @@ def main(arguments: list[str]) -> None:
             normalise(output, task["dtype"])
     except Exception as error:
         traceback.print_exc()
-        message = textwrap.shorten(str(error), _LONGEST_MESSAGE, placeholder=" ...")
+        message = textwrap.shorten(str(error), _LONGEST_MESSAGE)
         raise SystemExit(f"{type(error).__name__}: {message}") from error
 
 

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 ROWS = 64
-"""Rows per product that the layout is chosen for; measured best from 1 to 64 rows."""
+"""Rows per product that the layout is chosen for; measured best of 1, 8 and 64."""
 
 TOLERANCE = {torch.float32: 1e-4, torch.bfloat16: 2e-2}
 """Largest difference in a layer's output, relative to its largest value: rounding."""

@@ -17,6 +17,16 @@ from trtspec.reference.tree import ROOT, DraftTree
 TOLERANCE = {torch.float32: 1e-3, torch.bfloat16: 0.1, torch.float16: 0.05}
 """Largest difference of any logit, relative to the largest logit."""
 
+_REFUSALS = (
+    RuntimeError,
+    ValueError,
+    TypeError,
+    AttributeError,
+    IndexError,
+    KeyError,
+)
+"""What transformers' models raise for arguments that they do not take."""
+
 _TREE = DraftTree((8, 5, 7, 6), (ROOT, ROOT, 1, 2))
 _KEPT = (0, 2, 3)  # of pending token and tree: the pending token, 5 and 7
 
@@ -29,9 +39,9 @@ def require_faithful(slots: SlotModel, model: nn.Module) -> None:
     """
     try:
         worst = max(_error(*pair) for pair in _comparisons(slots, model))
-    except torch.OutOfMemoryError:
-        raise
-    except (ValueError, TypeError, AttributeError, IndexError, KeyError) as error:
+    except _REFUSALS as error:
+        if "memory" in str(error):
+            raise  # that is not about the model
         raise _unfaithful(f"it does not take positions and mask: {error}") from error
     for slot in range(_rows(slots)):
         slots.clear(slot)
