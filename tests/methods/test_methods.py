@@ -1,72 +1,168 @@
 """Speculation methods: which exist, what they take, what they say of themselves."""
 
+import json
+
 import pytest
-from pydantic import TypeAdapter, ValidationError
+from hypothesis import given
+from pydantic import ValidationError
 
-from trtspec.methods import DraftTarget, NGram, NoSpeculation, Speculation
-
-ADAPTER = TypeAdapter(Speculation)
-
-
-@pytest.mark.parametrize(
-    ("fields", "method"),
-    [
-        ({"method": "none"}, NoSpeculation),
-        ({"method": "ngram", "draft_length": 4}, NGram),
-        ({"method": "draft_target", "draft_length": 4, "model": "d"}, DraftTarget),
-    ],
+from tests.methods.samples import ADAPTER, SMALLEST, SPECULATION, made
+from trtspec.methods import (
+    MAX_DRAFT_LENGTH,
+    ChainMethod,
+    DraftTarget,
+    Eagle,
+    Lookahead,
+    Medusa,
+    NGram,
+    NoSpeculation,
+    ReDrafter,
+    TrainedDrafter,
 )
-def test_method_decides_the_class(fields, method):
-    assert type(ADAPTER.validate_python(fields)) is method
+
+CLASSES = {
+    "none": NoSpeculation,
+    "ngram": NGram,
+    "draft_target": DraftTarget,
+    "medusa": Medusa,
+    "eagle": Eagle,
+    "redrafter": ReDrafter,
+    "lookahead": Lookahead,
+}
+TRAINED = ["medusa", "eagle", "redrafter"]
 
 
-@pytest.mark.parametrize("method", [NoSpeculation, NGram, DraftTarget])
+@pytest.mark.parametrize("method", list(CLASSES))
+def test_method_decides_the_class(method):
+    assert type(made(method)) is CLASSES[method]
+    assert set(CLASSES) == set(SMALLEST)
+
+
+@pytest.mark.parametrize("method", CLASSES.values())
 def test_every_method_has_a_one_line_summary(method):
     assert method.summary
     assert "\n" not in method.summary
 
 
-def test_no_speculation_never_drafts():
-    method = NoSpeculation(method="none")
-    assert method.draft_length_at(1) == 0
-    assert method.longest_draft == 0
-    assert method.draft_model is None
-
-
-def test_drafting_method_follows_its_schedule():
-    method = NGram(method="ngram", draft_length={32: 2, 8: 4})
-    assert [method.draft_length_at(n) for n in (8, 9, 33)] == [4, 2, 0]
-    assert method.longest_draft == 4
-    assert method.draft_model is None
-
-
-def test_draft_target_names_its_checkpoint():
-    method = DraftTarget(method="draft_target", draft_length=4, model="org/small")
-    assert method.draft_model == "org/small"
+@pytest.mark.parametrize("method", CLASSES.values())
+def test_every_key_of_every_method_is_described(method):
+    for key, field in method.model_fields.items():
+        properties = method.model_json_schema()["properties"]
+        assert field.description or properties[key].get("description"), key
 
 
 @pytest.mark.parametrize(
-    "fields",
+    ("method", "kind", "model"),
+    [
+        ("none", None, None),
+        ("ngram", None, None),
+        ("draft_target", "model", "d"),
+        ("medusa", "medusa", "d"),
+        ("eagle", "eagle", "d"),
+        ("redrafter", "redrafter", "d"),
+        ("lookahead", None, None),
+    ],
+)
+def test_method_names_its_drafter_and_what_that_is(method, kind, model):
+    assert CLASSES[method].drafter_kind == kind
+    assert made(method).draft_model == model
+
+
+def test_no_speculation_never_drafts():
+    method = made("none")
+    assert method.draft_length_at(1) == 0
+    assert method.longest_draft == 0
+    assert method.verified_tokens == 1
+
+
+def test_chain_follows_its_schedule():
+    method = made("ngram", draft_length={32: 2, 8: 4})
+    assert [method.draft_length_at(n) for n in (8, 9, 33)] == [4, 2, 0]
+    assert method.longest_draft == 4
+    assert method.verified_tokens == 5
+
+
+def test_families_of_methods():
+    assert [m for m, c in CLASSES.items() if issubclass(c, TrainedDrafter)] == TRAINED
+    chains = [m for m, c in CLASSES.items() if issubclass(c, ChainMethod)]
+    assert chains == ["ngram", "draft_target"]
+
+
+@given(keys=SPECULATION)
+def test_any_method_survives_json(keys):
+    method = ADAPTER.validate_python(keys)
+    again = ADAPTER.validate_json(method.model_dump_json())
+    assert again == method
+    assert type(again) is type(method)
+    assert ADAPTER.validate_json(json.dumps(keys)) == method
+
+
+@given(keys=SPECULATION)
+def test_no_method_verifies_more_than_an_engine_has_room_for(keys):
+    method = ADAPTER.validate_python(keys)
+    assert 0 <= method.longest_draft <= MAX_DRAFT_LENGTH
+    assert method.verified_tokens == method.longest_draft + 1
+
+
+WRONG = [
+    ("ngram", {"model": "d"}),
+    ("ngram", {"max_matching_ngram": 0}),
+    ("ngram", {"max_matching_ngram": 17}),
+    ("ngram", {"max_matching_ngram": "3"}),
+    ("ngram", {"acceptance": "typical"}),
+    ("ngram", {"allow_lossy": 1}),
+    ("ngram", {"allow_lossy": "true"}),
+    ("draft_target", {"model": ""}),
+    ("draft_target", {"quantization": "int8"}),
+    ("draft_target", {"tensor_parallel": 0}),
+    ("draft_target", {"use_draft_logits": "yes"}),
+    ("draft_target", {"family": ""}),
+    ("none", {"draft_length": 4}),
+    ("none", {"allow_lossy": True}),
+    ("medusa", {"draft_length": 4}),
+    ("medusa", {"num_heads": 0}),
+    ("medusa", {"num_heads": 33}),
+    ("medusa", {"num_layers": 17}),
+    ("medusa", {"max_draft_tokens": 257}),
+    ("medusa", {"revision": ""}),
+    ("eagle", {"acceptance": "relaxed"}),
+    ("eagle", {"acceptance": "typical", "posterior_threshold": 1.0}),
+    ("eagle", {"acceptance": "typical", "posterior_threshold": -0.1}),
+    ("eagle", {"acceptance": "typical", "posterior_threshold": float("nan")}),
+    ("eagle", {"tree": "dynamic", "dynamic_top_k": 0}),
+    ("eagle", {"tree": "dynamic", "dynamic_top_k": 257}),
+    ("redrafter", {"num_beams": 0}),
+    ("redrafter", {"greedy_search": None}),
+    ("lookahead", {"window_size": 0}),
+    ("lookahead", {"verification_set_size": -1}),
+    ("lookahead", {"model": "d"}),
+]
+
+
+@pytest.mark.parametrize(("method", "keys"), WRONG)
+def test_wrong_parameters_are_refused(method, keys):
+    with pytest.raises(ValidationError) as caught:
+        made(method, **keys)
+    assert caught.value.error_count() == 1
+
+
+@pytest.mark.parametrize(
+    "keys",
     [
         {"method": "ngram"},
-        {"method": "ngram", "draft_length": 4, "model": "d"},
-        {"method": "ngram", "draft_length": 4, "max_matching_ngram": 0},
-        {"method": "ngram", "draft_length": 4, "max_matching_ngram": 17},
-        {"method": "ngram", "draft_length": 4, "max_matching_ngram": "3"},
-        {"method": "ngram", "draft_length": 4, "acceptance": "typical"},
         {"method": "draft_target", "draft_length": 4},
-        {"method": "draft_target", "draft_length": 4, "model": ""},
-        {"method": "none", "draft_length": 4},
+        {"method": "draft_target", "model": "d"},
+        *[{"method": method} for method in TRAINED],
         {"method": "eagle3", "draft_length": 4},
         {"draft_length": 4},
     ],
 )
-def test_wrong_parameters_are_refused(fields):
+def test_keys_that_a_method_needs_are_required(keys):
     with pytest.raises(ValidationError):
-        ADAPTER.validate_python(fields)
+        ADAPTER.validate_python(keys)
 
 
 def test_method_cannot_be_changed_after_validation():
-    method = NGram(method="ngram", draft_length=4)
+    method = made("ngram")
     with pytest.raises(ValidationError):
         method.draft_length = 5

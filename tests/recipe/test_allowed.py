@@ -2,7 +2,7 @@
 
 import pytest
 
-from trtspec.recipe.allowed import SchemaWords
+from trtspec.recipe.allowed import SchemaWords, listed
 
 RECIPE = {
     "target": {"model": "a"},
@@ -26,6 +26,26 @@ def words():
         (("sampling", "temperature"), "a number from 0 to 100"),
         (("workload", "concurrency", 1), "a whole number from 1 to 4096"),
         (("speculation", "max_matching_ngram"), "a whole number from 1 to 16"),
+        (("speculation", "allow_lossy"), "true or false"),
+        (("speculation", "acceptance"), "exact"),
+        (
+            ("speculation", "draft_length"),
+            "tokens proposed per step: one number, or a map such as {8: 4, 32: 2}, "
+            "read as: up to 8 running requests 4, up to 32 2, above none",
+        ),
+        (("engine", "max_draft_length"), "a whole number from 1 to 256"),
+        (("engine", "kv_cache"), "auto, fp8, int8"),
+        (
+            ("engine", "build_flags"),
+            "a map: further flags of trtllm-build without the dashes, such as "
+            "{multiple_profiles: enable}; checked against the version's own list",
+        ),
+        (
+            ("engine",),
+            "a map with the keys max_draft_length, max_num_tokens, kv_cache, "
+            "gemm_plugin, calibration_dataset, calibration_samples, build_flags",
+        ),
+        (("engine", "zzz"), ""),
         (
             ("target", "revision"),
             "text: branch, tag or commit on the hub; its default if unset",
@@ -40,7 +60,8 @@ def words():
         ),
         (
             ("speculation",),
-            "a map with the keys method, draft_length, acceptance, max_matching_ngram",
+            "a map with the keys method, draft_length, allow_lossy, acceptance, "
+            "max_matching_ngram",
         ),
     ],
 )
@@ -63,7 +84,9 @@ def test_every_key_of_the_schema_can_be_described(words):
 
 def test_speculation_without_a_known_method_is_a_choice(words):
     node = words.node(("speculation",), {"speculation": {"method": "zzz"}})
-    assert words.describe(node).endswith("one of none, ngram, draft_target")
+    assert words.describe(node).endswith(
+        "draft_target, medusa, eagle, redrafter, lookahead"
+    )
     assert words.node(("speculation",), {"speculation": {"method": ["x"]}}) == node
 
 
@@ -76,13 +99,42 @@ def test_required_keys_come_first(words):
     assert words.keys(words.node(("workload",), {}))[0] == "prompts"
 
 
+def test_keys_that_a_method_may_lack_are_described_by_the_method(words):
+    eagle = {"speculation": {"method": "eagle", "posterior_threshold": 0.1}}
+    node = words.node(("speculation", "posterior_threshold"), eagle)
+    assert words.describe(node) == "a number from 0 to below 1"
+    assert not words.node(("speculation", "posterior_threshold"), RECIPE)
+
+
+@pytest.mark.parametrize(
+    ("names", "text"),
+    [([], ""), (["a"], "a"), (["a", "b"], "a or b"), (["a", "b", "c"], "a, b or c")],
+)
+def test_alternatives_are_listed(names, text):
+    assert listed(names) == text
+
+
+def test_map_of_a_section_that_takes_any_key(words):
+    assert words.free_map(words.node(("engine",), {})) == "build_flags"
+    assert not words.free_map(words.node(("limits",), {}))
+    assert not words.free_map(words.root)
+
+
 @pytest.mark.parametrize(
     ("key", "homes"),
     [
         ("backend", ["at the top level (not indented)"]),
         ("top_k", ["under sampling"]),
         ("draft_length", ["under speculation (method ngram or draft_target)"]),
-        ("model", ["under target", "under speculation (method draft_target)"]),
+        (
+            "model",
+            [
+                "under target",
+                "under speculation (method draft_target, medusa, eagle or redrafter)",
+            ],
+        ),
+        ("kv_cache", ["under engine"]),
+        ("tree", ["under speculation (method medusa or eagle)"]),
         ("zzz", []),
     ],
 )

@@ -5,36 +5,18 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.methods import samples
 from trtspec.recipe import Recipe, dump_recipe, load_recipe
 from trtspec.recipe.dump import flow_text
-from trtspec.recipe.schema import MAX_TOKENS
+from trtspec.recipe.section import MAX_TOKENS
 from trtspec.recipe.yaml_lines import parse_yaml
 
 TRICKY = """
     on off yes no ~ null true 012 1:30 0x1f 1e-3 1e5 .5 2024-01-01 = << - * & ! @ % #
     a:b 'a' "a" [a] {a:1} 1_000 0o7 .nan ... ---
 """
-# what no YAML file can hold as text of a recipe: NUL and halves of surrogate pairs
-TEXT = st.text(
-    st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1
-) | st.sampled_from(TRICKY.split())
-LENGTH = st.integers(1, 256)
-DRAFT_LENGTH = LENGTH | st.dictionaries(
-    st.integers(1, 4096), LENGTH, min_size=1, max_size=5
-)
-DRAFTING = {"draft_length": DRAFT_LENGTH, "acceptance": st.just("exact")}
+TEXT = samples.TEXT | st.sampled_from(TRICKY.split())
 OPTIONAL_TEXT = st.none() | TEXT
-SPECULATION = st.one_of(
-    st.fixed_dictionaries({"method": st.just("none")}),
-    st.fixed_dictionaries(
-        {"method": st.just("ngram"), **DRAFTING},
-        optional={"max_matching_ngram": st.integers(1, 16)},
-    ),
-    st.fixed_dictionaries(
-        {"method": st.just("draft_target"), "model": TEXT, **DRAFTING},
-        optional={"revision": OPTIONAL_TEXT},
-    ),
-)
 FRACTION = st.floats(0, 1, exclude_min=True)
 
 
@@ -49,6 +31,25 @@ def limits(draw):
     }
 
 
+FLAGS = st.dictionaries(
+    st.from_regex("[A-Za-z][A-Za-z0-9_-]*", fullmatch=True),
+    TEXT | st.just("") | st.integers() | st.booleans(),
+    max_size=3,
+)
+ENGINE = st.fixed_dictionaries(
+    {},
+    optional={
+        "max_draft_length": st.none() | st.integers(1, 256),
+        "max_num_tokens": st.none() | st.integers(1, MAX_TOKENS),
+        "kv_cache": st.sampled_from(["auto", "fp8", "int8"]),
+        "gemm_plugin": OPTIONAL_TEXT,
+        "calibration_dataset": OPTIONAL_TEXT,
+        "calibration_samples": st.none() | st.integers(1, MAX_TOKENS),
+        "build_flags": FLAGS,
+    },
+)
+
+
 RECIPES = st.fixed_dictionaries(
     {
         "schema": st.just("trtspec/v1"),
@@ -58,15 +59,17 @@ RECIPES = st.fixed_dictionaries(
             optional={
                 "revision": OPTIONAL_TEXT,
                 "dtype": st.sampled_from(["float32", "bfloat16", "float16"]),
-                "quantization": st.sampled_from(["none", "fp8", "nvfp4", "int4_awq"]),
+                "family": OPTIONAL_TEXT,
+                "quantization": st.sampled_from(samples.QUANTIZATIONS),
                 "tensor_parallel": st.integers(1, 1024),
             },
         ),
-        "speculation": SPECULATION,
+        "speculation": samples.SPECULATION,
     },
     optional={
         "backend": st.sampled_from(["tensorrt", "pytorch", "reference"]),
         "limits": limits(),
+        "engine": st.none() | ENGINE,
         "sampling": st.fixed_dictionaries(
             {},
             optional={
@@ -132,18 +135,62 @@ def test_layout_is_the_one_people_write():
 
 
 def test_keys_without_a_value_are_left_out():
-    recipe = Recipe.model_validate(
-        {
-            "schema": "trtspec/v1",
-            "name": "x",
-            "target": {"model": "a"},
-            "speculation": {"method": "none"},
-        }
-    )
-    text = dump_recipe(recipe)
+    text = dump_recipe(Recipe.model_validate(MINIMAL))
     assert "revision" not in text
     assert "workload" not in text
     assert "kv_cache_fraction: 0.85" in text
+
+
+TREE = """\
+speculation:
+  method: medusa
+  allow_lossy: false
+  model: d
+  num_heads: 4
+  num_layers: 1
+  max_draft_tokens: 63
+  tree: [[0], [0, 0], [1]]
+"""
+ENGINE_BLOCK = """\
+engine:
+  kv_cache: auto
+  build_flags:
+    multiple_profiles: enable
+    max_beam_width: 1
+    strip_plan: true
+"""
+MINIMAL = {
+    "schema": "trtspec/v1",
+    "name": "x",
+    "target": {"model": "a"},
+    "speculation": {"method": "none"},
+}
+
+
+def test_paths_of_a_tree_stand_in_one_line():
+    medusa = {"method": "medusa", "model": "d", "tree": [[0], [0, 0], [1]]}
+    recipe = Recipe.model_validate(MINIMAL | {"speculation": medusa})
+    assert TREE in dump_recipe(recipe)
+
+
+def test_flags_of_the_engine_stand_one_below_the_other():
+    flags = {"multiple_profiles": "enable", "max_beam_width": 1, "strip_plan": True}
+    recipe = Recipe.model_validate(MINIMAL | {"engine": {"build_flags": flags}})
+    assert ENGINE_BLOCK in dump_recipe(recipe)
+
+
+@pytest.mark.parametrize("engine", [{}, {"build_flags": {}}, {"kv_cache": "fp8"}])
+def test_engine_block_without_flags_loads_back(recipe_file, engine):
+    recipe = Recipe.model_validate(MINIMAL | {"engine": engine})
+    text = dump_recipe(recipe)
+    assert "  build_flags: {}\n" in text
+    assert load_recipe(recipe_file(text)).recipe.engine == recipe.engine
+
+
+@pytest.mark.parametrize("engine", [{}, {"engine": None}])
+def test_engine_block_that_is_not_given_is_left_out(engine):
+    recipe = Recipe.model_validate(MINIMAL | engine)
+    assert "engine" not in dump_recipe(recipe)
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,15 @@ def test_every_reference_leads_somewhere(schema):
 
 def test_methods_keep_their_order(schema):
     methods = schema["properties"]["speculation"]["discriminator"]["mapping"]
-    assert list(methods) == ["none", "ngram", "draft_target"]
+    assert list(methods) == [
+        "none",
+        "ngram",
+        "draft_target",
+        "medusa",
+        "eagle",
+        "redrafter",
+        "lookahead",
+    ]
 
 
 def test_calls_do_not_share_their_result():

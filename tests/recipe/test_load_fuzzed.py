@@ -21,6 +21,32 @@ VALID = {
     "sampling": {"temperature": 0.0, "seed": 1},
     "workload": {"prompts": "p", "concurrency": [1, 4]},
 }
+EAGLE = {
+    "method": "eagle",
+    "model": "b",
+    "tree": [[0], [0, 0]],
+    "num_layers": 2,
+    "acceptance": "typical",
+    "posterior_threshold": 0.1,
+    "dynamic_top_k": None,
+    "allow_lossy": False,
+}
+ENGINE = {
+    "max_draft_length": 4,
+    "kv_cache": "auto",
+    "gemm_plugin": "auto",
+    "build_flags": {"a": "b", "c": 1},
+}
+OTHER = VALID | {"backend": "tensorrt", "speculation": EAGLE, "engine": ENGINE}
+OTHER_PATHS = [
+    *[("speculation", key) for key in [*EAGLE, "draft_length", "num_beams"]],
+    ("speculation", "tree", 1),
+    ("speculation", "tree", 1, 0),
+    *[("engine", key) for key in [*ENGINE, "new"]],
+    ("engine", "build_flags", "a"),
+    ("engine", "build_flags", "[key]"),
+    ("engine", "build_flags", 8),
+]
 PATHS = [
     *[(key,) for key in VALID],
     *[(a, b) for a in VALID if isinstance(VALID[a], dict) for b in VALID[a]],
@@ -37,6 +63,7 @@ SCALARS = (
     | st.floats()
     | st.text(max_size=8)
     | st.sampled_from(["none", "ngram", "fp16", "8", "on", "method", "schema_"])
+    | st.sampled_from(["dynamic", "eagle3", "medusa", "[key]", "typical"])
 )
 VALUES = st.recursive(
     SCALARS,
@@ -58,9 +85,14 @@ def replaced(value, path, new):
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(path=st.sampled_from(PATHS), new=VALUES)
-def test_any_value_anywhere_loads_or_is_refused_in_our_words(recipe_file, path, new):
-    text = yaml.safe_dump(replaced(VALID, path, new), allow_unicode=True)
+@given(
+    place=st.sampled_from([(VALID, path) for path in PATHS])
+    | st.sampled_from([(OTHER, path) for path in OTHER_PATHS]),
+    new=VALUES,
+)
+def test_any_value_anywhere_loads_or_is_refused_in_our_words(recipe_file, place, new):
+    recipe, path = place
+    text = yaml.safe_dump(replaced(recipe, path, new), allow_unicode=True)
     try:
         loaded = load_recipe(recipe_file(text))
     except RecipeError as error:

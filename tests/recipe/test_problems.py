@@ -5,7 +5,10 @@ import pytest
 from trtspec.methods import ALLOWED_DRAFT_ENTRY, ALLOWED_DRAFT_LENGTH
 
 HEAD = "schema: trtspec/v1\nname: x\ntarget:\n  model: a\n"
-ROOT_KEYS = "schema, name, target, speculation, backend, limits, sampling, workload"
+ROOT_KEYS = (
+    "schema, name, target, speculation, backend, limits, engine, sampling, workload"
+)
+METHODS = "none, ngram, draft_target, medusa, eagle, redrafter, lookahead"
 
 
 def speculation(text):
@@ -44,7 +47,9 @@ def test_key_in_the_wrong_section_is_sent_to_the_right_one(problem_of, ngram):
 
 def test_key_that_several_sections_have_names_them_all(problem_of, ngram):
     problem = problem_of(ngram + "model: b\n")
-    assert "under target, or under speculation (method draft_target)" in problem.action
+    assert "under target, or under speculation (method draft_target, medusa" in (
+        problem.action
+    )
 
 
 @pytest.mark.parametrize(
@@ -106,6 +111,9 @@ def test_missing_section_shows_how_to_write_it(problems_of):
     ]
 
 
+PYTORCH_ONLY = "only TensorRT-LLM's PyTorch backend has it: choose one of these"
+
+
 @pytest.mark.parametrize(
     ("text", "what", "action"),
     [
@@ -113,7 +121,12 @@ def test_missing_section_shows_how_to_write_it(problems_of):
         ("method: NGram", "is NGram, which is not known", "write method: ngram"),
         ("method: prompt_lookup", "which is not known", "write method: ngram"),
         ("method: off", "is off, which is not known", "write method: none"),
-        ("method: eagle3", "is eagle3, which is not known", "choose one of these"),
+        ("method: eagle2", "is eagle2, which is not known", "write method: eagle"),
+        ("method: redraft", "is redraft, which is not", "write method: redrafter"),
+        ("method: eagle3", "is eagle3, which is not known", PYTORCH_ONLY),
+        ("method: EAGLE-3", "is EAGLE-3, which is not known", PYTORCH_ONLY),
+        ("method: MTP", "is MTP, which is not known", PYTORCH_ONLY),
+        ("method: suffix", "is suffix, which is not known", "choose one of these"),
         ("method: [ngram]", "is a list", "write method: ngram"),
         ("method: 3", "is 3", "choose one of these"),
         ("method:", "is empty", "write method: none"),
@@ -124,7 +137,7 @@ def test_unknown_method_lists_the_methods(problem_of, text, what, action):
     assert problem.where == "recipe.yaml:6"
     assert problem.what.startswith("speculation.method is ")
     assert what in problem.what
-    assert problem.allowed == "none, ngram, draft_target"
+    assert problem.allowed == METHODS
     assert problem.action == action
 
 
@@ -132,7 +145,7 @@ def test_missing_method_is_asked_for(problem_of):
     problem = problem_of(speculation("draft_length: 4"))
     assert problem.where == "recipe.yaml:5"
     assert problem.what == "speculation.method is missing"
-    assert problem.allowed == "none, ngram, draft_target"
+    assert problem.allowed == METHODS
 
 
 @pytest.mark.parametrize(
@@ -148,7 +161,7 @@ def test_missing_method_is_asked_for(problem_of):
 def test_speculation_must_be_a_map(problem_of, value, what, action):
     problem = problem_of(HEAD + f"speculation: {value}\n")
     assert problem.what == f"speculation {what}"
-    assert problem.allowed == "a map whose method is one of none, ngram, draft_target"
+    assert problem.allowed == f"a map whose method is one of {METHODS}"
     assert problem.action.startswith(action)
     assert bool(problem.action) == bool(action)
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from trtspec.recipe.remedy import as_number, remedy, type_name
 
 INTEGER = {"type": "integer"}
+BOOLEAN = {"type": "boolean"}
 NAME = {"type": "string", "pattern": "^[a-z]"}
 
 
@@ -51,6 +52,10 @@ def test_grouped_digits_keep_their_value(number):
         (True, INTEGER, "a yes-or-no value"),
         ("8", INTEGER, "text"),
         (8.5, INTEGER, "written with a fraction"),
+        (8.5, BOOLEAN, "a number"),
+        (8, BOOLEAN, "a whole number"),
+        ("yes", BOOLEAN, "text"),
+        (8.5, {"type": "object"}, "a number"),
         (math.inf, INTEGER, "not a finite number"),
         (8, {"type": "array"}, "a whole number"),
         (8, NAME, "read as a number"),
@@ -66,6 +71,16 @@ def test_wrong_type_in_words(value, node, expected):
     ("value", "written", "node", "expected"),
     [
         ("8", '"8"', INTEGER, "write k: 8 (without quotes)"),
+        ("yes", "yes", BOOLEAN, "write k: true"),
+        ("ON", "ON", BOOLEAN, "write k: true"),
+        ("no", "no", BOOLEAN, "write k: false"),
+        ("true", '"true"', BOOLEAN, "write k: true (without quotes)"),
+        (1, "1", BOOLEAN, "write k: true"),
+        (0, "0", BOOLEAN, "write k: false"),
+        (2, "2", BOOLEAN, ""),
+        (1.0, "1.0", BOOLEAN, ""),
+        ("maybe", "maybe", BOOLEAN, ""),
+        (["yes"], "a list", BOOLEAN, ""),
         (4, "4", {"type": "array"}, "write k: [4]"),
         (True, "true", {"type": "array"}, ""),
         (1e5, "1e5", {"type": "string"}, 'write k: "1e5"'),

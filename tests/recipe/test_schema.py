@@ -5,8 +5,8 @@ import math
 import pytest
 from pydantic import ValidationError
 
-from trtspec.recipe import Limits, Recipe, Sampling, Target, Workload
-from trtspec.recipe.schema import MAX_TOKENS
+from trtspec.recipe import EngineOptions, Limits, Recipe, Sampling, Target, Workload
+from trtspec.recipe.section import MAX_TOKENS
 
 MINIMAL = {
     "schema": "trtspec/v1",
@@ -28,6 +28,8 @@ def test_defaults_are_those_of_the_embedded_engine():
     assert recipe.sampling == Sampling(temperature=0.0, top_k=0, top_p=1.0, seed=0)
     assert recipe.limits.max_input_tokens < recipe.limits.max_total_tokens
     assert recipe.workload is None
+    assert recipe.engine is None
+    assert recipe.target.family is None
 
 
 @pytest.mark.parametrize("key", list(MINIMAL))
@@ -43,6 +45,7 @@ def test_four_keys_are_required(key):
         (Recipe, MINIMAL | {"schema_": "trtspec/v1"}),
         (Target, {"model": "a", "extra": 1}),
         (Limits, {"extra": 1}),
+        (EngineOptions, {"extra": 1}),
         (Sampling, {"extra": 1}),
         (Workload, {"prompts": "p", "extra": 1}),
     ],
@@ -78,6 +81,12 @@ def test_numbers_are_finite(key, value):
         (Limits, "max_total_tokens", (1025, MAX_TOKENS), (1, MAX_TOKENS + 1)),
         (Limits, "max_input_tokens", (1, 2047), (0, MAX_TOKENS + 1)),
         (Limits, "kv_cache_fraction", (0.01, 1.0), (0.0, 1.01)),
+        (EngineOptions, "max_draft_length", (1, 256, None), (0, 257)),
+        (EngineOptions, "max_num_tokens", (1, MAX_TOKENS, None), (0, MAX_TOKENS + 1)),
+        (EngineOptions, "calibration_samples", (1, None), (0, MAX_TOKENS + 1)),
+        (EngineOptions, "gemm_plugin", ("auto", None), ("",)),
+        (EngineOptions, "calibration_dataset", ("a/b", None), ("",)),
+        (EngineOptions, "kv_cache", ("auto", "fp8", "int8"), ("fp16", None)),
         (Sampling, "temperature", (0.0, 100.0), (-0.1, 100.1)),
         (Sampling, "top_k", (0, 1000), (-1, MAX_TOKENS + 1)),
         (Sampling, "top_p", (0.001, 1.0), (0.0, 1.001)),
@@ -89,6 +98,30 @@ def test_bounds(model, key, inside, outside):
         assert getattr(model.model_validate({key: value}), key) == value
     for value in outside:
         assert len(errors(model, **{key: value})) == 1
+
+
+@pytest.mark.parametrize("value", ["enable", "", 3, -1, True, False])
+def test_flag_keeps_the_type_of_its_value(value):
+    read = EngineOptions(build_flags={"a_flag": value}).build_flags["a_flag"]
+    assert (type(read), read) == (type(value), value)
+
+
+@pytest.mark.parametrize("flags", [{"a": 1.5}, {"a": None}, {"a": []}, {"--a": 1}])
+def test_flag_is_a_name_with_text_a_whole_number_or_a_boolean(flags):
+    assert errors(EngineOptions, build_flags=flags) == ["recipe_rule"]
+
+
+def test_sections_do_not_share_their_flags():
+    EngineOptions().build_flags["a"] = 1
+    assert EngineOptions().build_flags == {}
+
+
+@pytest.mark.parametrize(
+    "quantization", ["none", "fp8", "nvfp4", "int4_awq", "int8_sq", "int8_wo"]
+)
+def test_quantizations_of_a_target(quantization):
+    target = Target(model="a", quantization=quantization, family="llama")
+    assert target.quantization == quantization
 
 
 @pytest.mark.parametrize("name", ["x", "a1", "smollm2-135m_v1.0", "0", "x" * 80])

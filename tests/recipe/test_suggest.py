@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trtspec.recipe.allowed import SchemaWords
-from trtspec.recipe.suggest import _OTHER_NAMES, nearest
+from trtspec.recipe.suggest import _OTHER_NAMES, elsewhere, nearest, other_name
 
 LIMITS = ["max_batch_size", "max_input_tokens", "max_total_tokens", "kv_cache_fraction"]
 
@@ -32,6 +32,32 @@ def test_nearest_limit(word, expected):
 def test_other_tools_name_counts_only_where_the_key_exists():
     assert nearest("fp16", ["float32", "bfloat16", "float16"]) == "float16"
     assert nearest("fp16", LIMITS) is None
+
+
+@pytest.mark.parametrize(
+    ("word", "known", "expected"),
+    [
+        ("fp16", ["float32", "float16"], "float16"),
+        ("FP-16", ["float16"], None),
+        ("ngram-size", ["max_matching_ngram"], "max_matching_ngram"),
+        ("ngram_size", ["window_size"], None),
+        ("draft_lenght", ["draft_length"], None),
+        ("medusa_choices", ["num_heads", "tree"], "tree"),
+        ("", ["tree"], None),
+    ],
+)
+def test_other_name_is_no_matter_of_spelling(word, known, expected):
+    assert other_name(word, known) == expected
+
+
+@pytest.mark.parametrize("word", ["eagle3", "EAGLE-3", "eagle_3", "MTP"])
+def test_methods_of_another_backend_are_known(word):
+    assert elsewhere(word).startswith("only TensorRT-LLM's PyTorch backend has it")
+
+
+@pytest.mark.parametrize("word", ["eagle", "eagle2", "suffix", "", "['eagle3']"])
+def test_other_words_are_not(word):
+    assert elsewhere(word) == ""
 
 
 @given(st.text())

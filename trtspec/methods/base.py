@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from trtspec.methods.draft_length import DraftLength, draft_length_at, longest_draft
+from trtspec.methods.exactness import EXACT_EVERYWHERE, Exactness
+
+DrafterKind = Literal["model", "medusa", "eagle", "redrafter"]
+"""What a drafter's checkpoint is: a causal LM of its own, or parts of a method."""
 
 
 class Method(BaseModel):
@@ -20,6 +25,8 @@ class Method(BaseModel):
     method: str
     summary: ClassVar[str]
     """One line that says where the proposed tokens come from."""
+    drafter_kind: ClassVar[DrafterKind | None] = None
+    """What the drafter's checkpoint is; None if the method needs none."""
 
     def draft_length_at(self, running: int) -> int:
         """Tokens to propose per request with ``running`` requests in the batch."""
@@ -27,17 +34,49 @@ class Method(BaseModel):
 
     @property
     def longest_draft(self) -> int:
-        """The largest number of tokens a step can propose for one request."""
+        """The largest number of tokens a step can propose for one request.
+
+        A tree counts with all its nodes: each of them is verified.
+        """
         return 0
+
+    @property
+    def verified_tokens(self) -> int:
+        """Most tokens that a verification step computes for one request."""
+        return self.longest_draft + 1
 
     @property
     def draft_model(self) -> str | None:
         """Reference of the checkpoint that drafts; None if the method has none."""
         return None
 
+    @property
+    def lossy_allowed(self) -> bool:
+        """Whether the recipe accepts an output that is not the target's own."""
+        return False
+
+    def exactness(self) -> Iterable[Exactness]:
+        """Say, per backend and version range, what speculation does to the output."""
+        return EXACT_EVERYWHERE
+
 
 class DraftingMethod(Method):
-    """A method that proposes tokens, with the length of its drafts."""
+    """A method that proposes tokens."""
+
+    allow_lossy: bool = Field(
+        default=False,
+        description="Go ahead where a backend's own rule changes the output "
+        "distribution; every output then bears the word lossy.",
+    )
+
+    @property
+    def lossy_allowed(self) -> bool:
+        """Whether the recipe accepts an output that is not the target's own."""
+        return self.allow_lossy
+
+
+class ChainMethod(DraftingMethod):
+    """A method that proposes a chain of tokens, as long as it is asked for."""
 
     draft_length: DraftLength = Field(
         description="Tokens proposed per step: one number, or a map such as "
@@ -58,3 +97,24 @@ class DraftingMethod(Method):
     def longest_draft(self) -> int:
         """The largest number of tokens a step can propose for one request."""
         return longest_draft(self.draft_length)
+
+
+class TrainedDrafter(DraftingMethod):
+    """A method whose drafter was trained on the target model's hidden states."""
+
+    model: str = Field(
+        min_length=1,
+        description="The drafter's checkpoint: directory (relative to the recipe) or "
+        "Hugging Face id.",
+        examples=["path/to/drafter"],
+    )
+    revision: str | None = Field(
+        default=None,
+        min_length=1,
+        description="Revision of the drafter on the hub; its default if unset.",
+    )
+
+    @property
+    def draft_model(self) -> str | None:
+        """Reference of the checkpoint that drafts."""
+        return self.model

@@ -1,6 +1,7 @@
 """The recipe: one YAML file that says what to build, run and measure."""
 
 from trtspec.recipe.dump import dump_recipe
+from trtspec.recipe.engine import EngineOptions
 from trtspec.recipe.json_schema import recipe_json_schema
 from trtspec.recipe.load import LoadedRecipe, load_recipe
 from trtspec.recipe.schema import (
@@ -8,7 +9,6 @@ from trtspec.recipe.schema import (
     Backend,
     Dtype,
     Limits,
-    Quantization,
     Recipe,
     Sampling,
     Target,
@@ -20,10 +20,10 @@ __all__ = [
     "SCHEMA",
     "Backend",
     "Dtype",
+    "EngineOptions",
     "Limits",
     "LoadedRecipe",
     "Prompt",
-    "Quantization",
     "Recipe",
     "Sampling",
     "Target",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,7 +47,12 @@ class SchemaWords:
     def methods_with(self, key: str) -> str:
         """Name the speculation methods that have a key; empty if none has."""
         names = [m for m, node in self.methods().items() if key in node["properties"]]
-        return " or ".join(names)
+        return listed(names)
+
+    def free_map(self, node: Node) -> str:
+        """Name the key of a section whose map may have any keys; empty if none."""
+        maps = [k for k, v in node.get("properties", {}).items() if _is_free(v)]
+        return maps[0] if maps else ""
 
     def homes(self, key: str) -> Iterator[str]:
         """Name the places where a key would be right, such as "under limits"."""
@@ -81,34 +86,62 @@ class SchemaWords:
 
     def describe(self, node: Node) -> str:
         """Say which values are allowed."""
-        if "const" in node or "enum" in node:
-            return ", ".join(node.get("enum", [node.get("const")]))
-        if "discriminator" in node:
-            return f"a map whose method is one of {', '.join(self.methods())}"
-        kind = node.get("type")
-        if kind == "object":
-            return f"a map with the keys {', '.join(self.keys(node))}"
-        if kind == "array":
-            each = self.describe(self._resolved(node["items"]))
-            example = flow_text(node["examples"][0])
-            return f"a list such as {example}; each entry {each}"
-        if kind == "string":
-            named = node.get("pattern") == NAME_PATTERN
-            return NAME_RULE if named else f"text: {_clause(node['description'])}"
-        return _number(node)
+        forms: dict[str, Callable[[Node], str]] = {
+            "const": lambda node: str(node["const"]),
+            "enum": lambda node: ", ".join(node["enum"]),
+            "anyOf": _purpose,
+            "discriminator": lambda _: (
+                f"a map whose method is one of {', '.join(self.methods())}"
+            ),
+            "boolean": lambda _: "true or false",
+            "object": self._map,
+            "array": self._list,
+            "string": _text,
+            "integer": lambda node: f"a whole number {_range(node)}",
+            "number": lambda node: f"a number {_range(node)}",
+        }
+        # what a node is called by one of these keys says more than its type
+        form = next((key for key in forms if key in node), node.get("type"))
+        return forms[form](node) if form else ""
+
+    def _map(self, node: Node) -> str:
+        if "properties" not in node:
+            return f"a map: {_purpose(node)}"
+        return f"a map with the keys {', '.join(self.keys(node))}"
+
+    def _list(self, node: Node) -> str:
+        each = self.describe(self._resolved(node["items"]))
+        return f"a list such as {flow_text(node['examples'][0])}; each entry {each}"
 
 
-def _clause(sentence: str) -> str:
+def listed(names: list[str]) -> str:
+    """Join alternatives: ``a, b or c``; empty for none."""
+    *rest, last = names or [""]
+    return f"{', '.join(rest)} or {last}" if rest else last
+
+
+def _is_free(node: Node) -> bool:
+    return node.get("type") == "object" and "properties" not in node
+
+
+def _purpose(node: Node) -> str:
+    sentence: str = node["description"]
     return sentence[:1].lower() + sentence[1:].removesuffix(".")
 
 
-def _number(node: Node) -> str:
-    name = "a whole number" if node.get("type") == "integer" else "a number"
+def _text(node: Node) -> str:
+    named = node.get("pattern") == NAME_PATTERN
+    return NAME_RULE if named else f"text: {_purpose(node)}"
+
+
+def _range(node: Node) -> str:
+    if "exclusiveMaximum" in node:
+        smallest, above = _plain(node["minimum"]), _plain(node["exclusiveMaximum"])
+        return f"from {smallest} to below {above}"
     largest = _plain(node["maximum"])
     if "exclusiveMinimum" in node:
-        smallest = _plain(node["exclusiveMinimum"])
-        return f"{name} above {smallest} and at most {largest}"
-    return f"{name} from {_plain(node['minimum'])} to {largest}"
+        return f"above {_plain(node['exclusiveMinimum'])} and at most {largest}"
+    return f"from {_plain(node['minimum'])} to {largest}"
 
 
 def _plain(number: float) -> str:

@@ -16,13 +16,11 @@ from trtspec.methods import (
 )
 from trtspec.recipe.allowed import Node, SchemaWords
 from trtspec.recipe.dump import flow_text
-from trtspec.recipe.remedy import as_number, remedy, type_name
-from trtspec.recipe.suggest import nearest
+from trtspec.recipe.places import TAGGED, advice
+from trtspec.recipe.remedy import draft_length_remedy, remedy, type_name
+from trtspec.recipe.suggest import elsewhere, nearest
 from trtspec.recipe.text import shown
 from trtspec.recipe.yaml_lines import KeyPath, YamlDocument, dotted
-
-_TAGGED = "speculation"
-"""The key whose errors name the method as one more step of the path."""
 
 _REASONS = {
     "greater_than": "too small",
@@ -60,7 +58,8 @@ class _Report:
     def problems(self, violation: Mapping[str, Any]) -> Iterator[Problem]:
         """Give the problems of one violation of pydantic's."""
         path: KeyPath = violation["loc"]
-        if path[:1] == (_TAGGED,):
+        if path[:1] == (TAGGED,):
+            # pydantic names the method as one more step
             path = path[:1] + path[2:]
         match violation["type"]:
             case "missing":
@@ -80,7 +79,9 @@ class _Report:
                 # pydantic counts valid entries; the wrong ones are reported already
                 return
             case "recipe_rule":
-                yield self._rule(path, violation["ctx"])
+                # pydantic adds a step for a map's key, whose input is the key itself
+                of_key = path[-1:] == ("[key]",) and path[-2] == violation["input"]
+                yield self._rule(path[:-1] if of_key else path, violation["ctx"])
             case kind:
                 yield self._wrong_value(path, kind)
 
@@ -125,41 +126,24 @@ class _Report:
 
     def _unknown_key(self, path: KeyPath) -> Problem:
         section, key = path[:-1], str(path[-1])
-        known = self.words.keys(self._node(section))
+        node = self._node(section)
         return Problem(
             f"unknown key {dotted(path)} (its value is {self._shown(path)})",
             self._where(path),
-            ", ".join(known),
-            self._place_of(key, known, section),
+            ", ".join(self.words.keys(node)),
+            advice(self.words, key, section, node),
         )
-
-    def _place_of(self, key: str, known: list[str], section: KeyPath) -> str:
-        methods = self.words.methods_with(key)
-        if section == (_TAGGED,) and methods:
-            return f"{key} belongs to method {methods}: delete it or change the method"
-        if homes := list(self.words.homes(key)):
-            return f"{key} belongs {', or '.join(homes)}: move it or delete it"
-        if near := nearest(key, known):
-            return f"write {near}"
-        everywhere = {k: h for k in self._all_keys() for h in self.words.homes(k)}
-        if near := nearest(key, everywhere):
-            return f"write {near}, {everywhere[near]}"
-        return "delete it"
-
-    def _all_keys(self) -> list[str]:
-        sections = [self._node(()), *self.words.methods().values()]
-        sections += [self._node((key,)) for key in self.words.keys(sections[0])]
-        return [key for section in sections for key in self.words.keys(section)]
 
     def _unknown_word(self, path: KeyPath, known: list[str]) -> Problem:
         value = self._value(path)
         near = known[0] if len(known) == 1 else nearest(str(value), known)
         reason = ", which is not known" if isinstance(value, str) else ""
+        instead = f"write {path[-1]}: {near}" if near else "choose one of these"
         return Problem(
             f"{dotted(path)} is {self._shown(path)}{reason}",
             self._where(path),
             ", ".join(known),
-            f"write {path[-1]}: {near}" if near else "choose one of these",
+            (elsewhere(str(value)) if path[-1] == "method" else "") or instead,
         )
 
     def _draft_length(self, path: KeyPath) -> Iterator[Problem]:
@@ -173,16 +157,18 @@ class _Report:
                 what = f"{dotted(path)} has the key {_key_text(value)}"
             if value not in (None, {}):
                 what += f", which {fault.what}"
-            action = _draft_length_remedy(value, place[-1], in_key=fault.in_key)
+            action = draft_length_remedy(value, place[-1], in_key=fault.in_key)
             yield Problem(what, self._where(place), allowed, action)
 
-    def _rule(self, path: KeyPath, rule: Mapping[str, str]) -> Problem:
-        place = (*path, rule["key"]) if rule["key"] else path
+    def _rule(self, path: KeyPath, rule: Mapping[str, Any]) -> Problem:
+        place: KeyPath = (*path, *rule["place"])
+        what, action = rule["what"], rule["action"]
+        if what.startswith("which "):
+            empty = self._value(place) is None
+            what = f"is {self._shown(place)}" + ("" if empty else f", {what}")
+            action = action or (self._filling(place) if empty else "")
         return Problem(
-            f"{dotted(place)} {rule['what']}",
-            self._where(place),
-            rule["allowed"],
-            rule["action"],
+            f"{dotted(place)} {what}", self._where(place), rule["allowed"], action
         )
 
     def _wrong_value(self, path: KeyPath, kind: str) -> Problem:
@@ -211,11 +197,3 @@ class _Report:
 
 def _key_text(key: object) -> str:
     return shown(str(key), quoted=isinstance(key, str))
-
-
-def _draft_length_remedy(value: object, key: object, *, in_key: bool) -> str:
-    if number := as_number(value):
-        return f"write {number}" if in_key else f"write {key}: {number}"
-    if key == "draft_length" and value in (0, {}, "none", "off", False):
-        return "for no speculation write method: none and delete draft_length"
-    return ""

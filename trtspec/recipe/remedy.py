@@ -12,6 +12,9 @@ from trtspec.recipe.suggest import nearest
 
 _GROUPED_DIGITS = re.compile(r"[0-9][0-9_, ]*")
 _LARGEST_EXACT = 2**53
+_BOOLEANS = dict.fromkeys(("yes", "on", "y", "1", "enable"), "true") | dict.fromkeys(
+    ("no", "off", "n", "0", "none", "disable"), "false"
+)
 
 
 def type_name(value: object, node: Node) -> str:
@@ -20,9 +23,11 @@ def type_name(value: object, node: Node) -> str:
         return "a yes-or-no value"
     if node.get("type") == "string":
         return "read as a number"
+    if isinstance(value, float) and not math.isfinite(value):
+        return "not a finite number"
     if isinstance(value, float):
-        finite = math.isfinite(value)
-        return "written with a fraction" if finite else "not a finite number"
+        whole = node.get("type") == "integer"
+        return "written with a fraction" if whole else "a number"
     return "a whole number" if isinstance(value, int) else "text"
 
 
@@ -42,6 +47,8 @@ def _better(value: object, written: str, node: Node) -> str:
     kind = node.get("type")
     if kind in ("integer", "number"):
         return as_number(value)
+    if kind == "boolean":
+        return _as_boolean(value)
     if kind == "array" and isinstance(value, int) and not isinstance(value, bool):
         return f"[{value}]"
     if kind == "string" and isinstance(value, str):
@@ -49,6 +56,20 @@ def _better(value: object, written: str, node: Node) -> str:
     if kind == "string" and isinstance(value, int | float):
         return f'"{written}"'
     return _section(value, node) if isinstance(value, str) else ""
+
+
+def draft_length_remedy(value: object, key: object, *, in_key: bool) -> str:
+    """Give what to write instead of a draft length, or of an entry of its map.
+
+    :param value: what is wrong: the draft length, or a map's key or value.
+    :param key: the key that has the draft length, or the map's key.
+    :param in_key: whether ``value`` is a map's key.
+    """
+    if number := as_number(value):
+        return f"write {number}" if in_key else f"write {key}: {number}"
+    if key == "draft_length" and value in (0, {}, "none", "off", False):
+        return "for no speculation write method: none and delete draft_length"
+    return ""
 
 
 def as_number(value: object) -> str:
@@ -59,6 +80,14 @@ def as_number(value: object) -> str:
     if not isinstance(value, float) or not value.is_integer():
         return ""
     return str(int(value)) if abs(value) < _LARGEST_EXACT else ""
+
+
+def _as_boolean(value: object) -> str:
+    """Give the boolean that a word or number stands for; empty if it is none."""
+    word = str(value).strip().lower()
+    if word in ("true", "false"):
+        return f"{word} (without quotes)"
+    return _BOOLEANS.get(word, "")
 
 
 def _slug(name: str) -> str:

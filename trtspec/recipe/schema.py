@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import AfterValidator, Field, model_validator
 
-from trtspec.methods import MAX_RUNNING_REQUESTS, Speculation
+from trtspec.methods import (
+    MAX_RUNNING_REQUESTS,
+    Quantization,
+    Speculation,
+    rule_error,
+)
+from trtspec.recipe.engine import EngineOptions
+from trtspec.recipe.section import MAX_TOKENS, Section
 
 SCHEMA = "trtspec/v1"
 NAME_PATTERN = r"^[a-z0-9][a-z0-9._-]*$"
@@ -15,36 +21,12 @@ NAME_RULE = (
     "a-z, 0-9, dot, dash and underscore, beginning with a letter or digit; "
     "at most 80 characters"
 )
-MAX_TOKENS = 2**24
-"""No model reads longer texts; keeps a slip of the finger away from allocators."""
-
 Backend = Literal["tensorrt", "pytorch", "reference"]
 Dtype = Literal["float32", "bfloat16", "float16"]
-Quantization = Literal["none", "fp8", "nvfp4", "int4_awq"]
 Concurrency = Annotated[int, Field(ge=1, le=MAX_RUNNING_REQUESTS, strict=True)]
 
 
-def rule_error(
-    key: str, what: str, allowed: str, action: str = ""
-) -> PydanticCustomError:
-    """Make the error for a rule of ours, with all that a message needs.
-
-    :param key: the key to point at, inside the section (or value) being validated;
-        empty for that itself.
-    :param what: what is wrong, to follow the name of the value.
-    """
-    details = {"key": key, "what": what, "allowed": allowed, "action": action}
-    return PydanticCustomError("recipe_rule", "{what}; allowed: {allowed}", details)
-
-
-class _Section(BaseModel):
-    # strict: "8", 8.0 and true are not the number 8
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", strict=True, allow_inf_nan=False
-    )
-
-
-class Target(_Section):
+class Target(Section):
     """The target model: the one whose output speculation must not change."""
 
     model: str = Field(
@@ -58,6 +40,13 @@ class Target(_Section):
         min_length=1,
         description="Branch, tag or commit on the hub; its default if unset.",
     )
+    family: str | None = Field(
+        default=None,
+        min_length=1,
+        description="model_type of the checkpoint's configuration, such as llama; lets "
+        "plan work before the checkpoint is on this machine.",
+        examples=["llama"],
+    )
     dtype: Dtype = Field(
         default="bfloat16", description="Type of weights and KV cache."
     )
@@ -70,7 +59,7 @@ class Target(_Section):
     )
 
 
-class Limits(_Section):
+class Limits(Section):
     """What the artifact is sized for."""
 
     max_batch_size: int = Field(
@@ -113,7 +102,7 @@ class Limits(_Section):
         )
 
 
-class Sampling(_Section):
+class Sampling(Section):
     """How tokens are chosen, unless a request says otherwise."""
 
     temperature: float = Field(
@@ -141,7 +130,7 @@ def _no_repeats(levels: tuple[int, ...]) -> tuple[int, ...]:
     return levels
 
 
-class Workload(_Section):
+class Workload(Section):
     """The prompts and the load that the recipe is measured with."""
 
     prompts: str = Field(
@@ -167,7 +156,7 @@ class Workload(_Section):
     )
 
 
-class Recipe(_Section):
+class Recipe(Section):
     """One deployment of a target model with a speculation method."""
 
     schema_: Literal["trtspec/v1"] = Field(
@@ -194,6 +183,9 @@ class Recipe(_Section):
     )
     limits: Limits = Field(
         default=Limits(), description="What the artifact is sized for."
+    )
+    engine: EngineOptions | None = Field(
+        default=None, description="What only backend tensorrt has; optional."
     )
     sampling: Sampling = Field(default=Sampling(), description="Default sampling.")
     workload: Workload | None = Field(

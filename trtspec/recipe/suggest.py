@@ -9,10 +9,23 @@ _ALIKE = 0.6
 
 _OTHER_NAMES = {
     # names that TensorRT-LLM, vLLM and transformers use for the same thing
+    "tree": "medusa_choices eagle_choices",
+    "num_heads": "num_medusa_heads medusa_num_heads",
+    "num_layers": "num_eagle_layers num_medusa_layers",
+    "dynamic_top_k": "eagle_dynamic_tree_max_top_k dynamic_tree_max_topk",
+    "posterior_threshold": "eagle_posterior_threshold",
+    "num_beams": "redrafter_num_beams",
+    "draft_length_per_beam": "redrafter_draft_len_per_beam",
+    "window_size": "max_window_size lookahead_window_size",
+    "verification_set_size": "max_verification_set_size",
+    "kv_cache": "kv_cache_dtype kv_cache_type kv_cache_quantization",
+    "calibration_dataset": "calib_dataset",
+    "calibration_samples": "calib_size",
+    "family": "model_type architecture",
     "draft_length": "num_speculative_tokens max_draft_len num_draft_tokens gamma k",
     "model": "speculative_model draft_model assistant_model model_dir checkpoint",
     "max_matching_ngram": "max_matching_ngram_size prompt_lookup_max ngram_size",
-    "max_total_tokens": "max_seq_len max_model_len max_num_tokens",
+    "max_total_tokens": "max_seq_len max_model_len",
     "max_input_tokens": "max_input_len max_prompt_len",
     "max_batch_size": "max_num_seqs batch_size",
     "kv_cache_fraction": "free_gpu_memory_fraction gpu_memory_utilization",
@@ -24,9 +37,13 @@ _OTHER_NAMES = {
     "float16": "fp16 half",
     "bfloat16": "bf16",
     "int4_awq": "awq w4a16_awq",
+    "int8_sq": "smoothquant sq w8a8",
+    "int8_wo": "weight_only w8a16",
     "none": "off false no null",
     "ngram": "prompt_lookup prompt_lookup_decoding",
-    "draft_target": "draft draft_target_model assisted",
+    "draft_target": "draft draft_target_model draft_tokens_external assisted",
+    "redrafter": "explicit_draft_tokens",
+    "lookahead": "lookahead_decoding",
     "reference": "cpu hf transformers",
     "pytorch": "torch",
     "tensorrt": "trt tensorrt_llm engine",
@@ -34,6 +51,11 @@ _OTHER_NAMES = {
 _KNOWN_AS = {
     other: name for name, others in _OTHER_NAMES.items() for other in others.split()
 }
+
+_ELSEWHERE = dict.fromkeys(
+    ("eagle3", "mtp"), "only TensorRT-LLM's PyTorch backend has it"
+)
+"""Methods that people know, and why they cannot be chosen."""
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
@@ -43,9 +65,33 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     'max_batch_size'
     """
     names = list(known)
-    plain = word.strip().lower().replace("-", "_").replace(" ", "_")
+    plain = _plain(word)
     if plain in names:
         return plain
-    if _KNOWN_AS.get(plain) in names:
-        return _KNOWN_AS[plain]
+    if other := other_name(word, names):
+        return other
     return next(iter(get_close_matches(plain, names, n=1, cutoff=_ALIKE)), None)
+
+
+def other_name(word: str, known: Iterable[str]) -> str | None:
+    """Give the known word that another tool calls by this one.
+
+    >>> other_name("fp16", ["float32", "float16"])
+    'float16'
+    """
+    name = _KNOWN_AS.get(_plain(word))
+    return name if name in list(known) else None
+
+
+def elsewhere(word: str) -> str:
+    """Say why a word from another world cannot be used; empty if it is none.
+
+    >>> elsewhere("EAGLE-3")
+    "only TensorRT-LLM's PyTorch backend has it: choose one of these"
+    """
+    reason = _ELSEWHERE.get(_plain(word).replace("_", ""))
+    return f"{reason}: choose one of these" if reason else ""
+
+
+def _plain(word: str) -> str:
+    return word.strip().lower().replace("-", "_").replace(" ", "_")

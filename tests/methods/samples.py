@@ -1,0 +1,132 @@
+"""Speculation methods to test with: one of each, and any legal one."""
+
+from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
+
+from trtspec.methods import MAX_DRAFT_LENGTH, Method, Speculation
+
+ADAPTER = TypeAdapter(Speculation)
+
+SMALLEST = {
+    "none": {"method": "none"},
+    "ngram": {"method": "ngram", "draft_length": 4},
+    "draft_target": {"method": "draft_target", "model": "d", "draft_length": 4},
+    "medusa": {"method": "medusa", "model": "d"},
+    "eagle": {"method": "eagle", "model": "d"},
+    "redrafter": {"method": "redrafter", "model": "d"},
+    "lookahead": {"method": "lookahead"},
+}
+"""What each method cannot do without."""
+
+
+def made(method: str, **fields: object) -> Method:
+    """Make a method from the keys that a recipe would have."""
+    return ADAPTER.validate_python(SMALLEST[method] | fields)
+
+
+def refusal(method: str, **fields: object) -> dict[str, object]:
+    """Give what the one error of a method says, which must come from a rule of ours."""
+    try:
+        made(method, **fields)
+    except ValidationError as caught:
+        (error,) = caught.errors()
+        assert error["type"] == "recipe_rule"
+        return error["ctx"]
+    raise AssertionError(f"{fields} are accepted")
+
+
+# what no YAML file can hold as text of a recipe: NUL and halves of surrogate pairs
+TEXT = st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1
+)
+OPTIONAL_TEXT = st.none() | TEXT
+QUANTIZATIONS = ["none", "fp8", "nvfp4", "int4_awq", "int8_sq", "int8_wo"]
+LENGTH = st.integers(1, MAX_DRAFT_LENGTH)
+CHAIN = {
+    "draft_length": LENGTH
+    | st.dictionaries(st.integers(1, 4096), LENGTH, min_size=1, max_size=5),
+    "acceptance": st.just("exact"),
+}
+DRAFTER = {"model": TEXT, "revision": OPTIONAL_TEXT}
+LOSSY = {"allow_lossy": st.booleans()}
+
+
+@st.composite
+def trees(draw, most_nodes=20, most_levels=6):
+    """Draw paths, each with its parent, in any order."""
+    paths = [()]
+    for _ in range(draw(st.integers(1, most_nodes))):
+        inner = [path for path in paths if len(path) < most_levels]
+        parent = draw(st.sampled_from(inner))
+        paths.append((*parent, draw(st.integers(0, MAX_DRAFT_LENGTH - 1))))
+    nodes = sorted(set(paths) - {()})
+    return [list(path) for path in draw(st.permutations(nodes))]
+
+
+@st.composite
+def eagles(draw):
+    """Draw the keys of EAGLE: a fixed tree or a dynamic one, exact or typical."""
+    keys = {"method": "eagle", "model": draw(TEXT), "max_draft_tokens": 200}
+    if draw(st.booleans()):
+        tree = draw(trees())
+        keys |= {"tree": tree, "num_layers": max(map(len, tree))}
+        keys["max_non_leaves_per_layer"] = len(tree)
+    else:
+        keys |= {"tree": "dynamic", "dynamic_top_k": draw(LENGTH)}
+    if draw(st.booleans()):
+        threshold = draw(st.floats(0, 1, exclude_max=True))
+        keys |= {"acceptance": "typical", "posterior_threshold": threshold}
+    return keys
+
+
+@st.composite
+def redrafters(draw):
+    """Draw the keys of ReDrafter, with beams that an engine has room for."""
+    beams = draw(LENGTH)
+    return {
+        "method": "redrafter",
+        "model": draw(TEXT),
+        "num_beams": beams,
+        "draft_length_per_beam": draw(st.integers(1, MAX_DRAFT_LENGTH // beams)),
+        "greedy_search": draw(st.booleans()),
+    }
+
+
+SPECULATION = st.one_of(
+    st.just({"method": "none"}),
+    st.fixed_dictionaries(
+        {"method": st.just("ngram"), **CHAIN},
+        optional={"max_matching_ngram": st.integers(1, 16), **LOSSY},
+    ),
+    st.fixed_dictionaries(
+        {"method": st.just("draft_target"), "model": TEXT, **CHAIN},
+        optional={
+            "revision": OPTIONAL_TEXT,
+            "family": OPTIONAL_TEXT,
+            "quantization": st.sampled_from(QUANTIZATIONS),
+            "tensor_parallel": st.integers(1, 1024),
+            "use_draft_logits": st.booleans(),
+            **LOSSY,
+        },
+    ),
+    st.fixed_dictionaries(
+        {"method": st.just("medusa"), "num_heads": st.integers(6, 32), **DRAFTER},
+        optional={
+            "num_layers": st.integers(1, 16),
+            "tree": st.just("mc_sim_7b_63") | trees(),
+            **LOSSY,
+        },
+    ),
+    eagles(),
+    redrafters(),
+    st.fixed_dictionaries(
+        {"method": st.just("lookahead")},
+        optional={
+            "window_size": st.integers(1, 16),
+            "ngram_size": st.integers(2, 8),
+            "verification_set_size": st.integers(0, 16),
+            **LOSSY,
+        },
+    ),
+)
+"""The keys of any method, as a recipe would have them."""

@@ -1,0 +1,39 @@
+"""How a rule of ours is reported when a recipe is validated."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from pydantic_core import PydanticCustomError
+
+Place = tuple[str | int, ...]
+"""Keys and indices that lead to a value."""
+
+
+def rule_error(
+    place: str | Place, what: str, allowed: str, action: str = ""
+) -> PydanticCustomError:
+    """Make the error for a rule of ours, with all that a message needs.
+
+    :param place: the key to point at, or the way to it, inside the section (or value)
+        being validated; empty for that itself.
+    :param what: what is wrong, to follow the name of the value; the value itself comes
+        between the two if this begins with "which".
+    """
+    if isinstance(place, str):
+        place = (place,) if place else ()
+    details = {"place": place, "what": what, "allowed": allowed, "action": action}
+    return PydanticCustomError("recipe_rule", "{what}; allowed: {allowed}", details)
+
+
+def is_value(key: str, value: object, given: Collection[str]) -> str:
+    """Say what a key is, and whether nobody wrote that: "is 4 by default".
+
+    :param given: the keys that were written.
+    """
+    return f"is {value}" if key in given else f"is {value} by default"
+
+
+def key_to_blame(keys: tuple[str, ...], given: Collection[str]) -> str:
+    """Choose which of several keys to point at: the first that was written."""
+    return next((key for key in keys if key in given), keys[0])
