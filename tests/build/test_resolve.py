@@ -1,11 +1,14 @@
 """Whether a recipe's models are found, fetched and described."""
 
+import json
 import os
 from dataclasses import replace
 
 import pytest
 
 from tests.build.projects import load, write_project
+from tests.models.drafters import write_medusa
+from tests.models.tiny import write_pickled
 from trtspec.build import resolve
 from trtspec.build.resolve import (
     fetched,
@@ -115,3 +118,51 @@ def test_fetching_changes_no_file_of_a_directory(tmp_path, lines):
     assert fetched(inputs, lines.progress) == inputs
     assert os.stat(tmp_path / "target-model" / "config.json").st_mtime_ns == before
     assert lines == []
+
+
+MEDUSA = {"method": "medusa", "model": "./heads"}
+
+
+def heads_project(folder):
+    """Write a recipe for the engine backend with Medusa heads."""
+    write_medusa(folder / "heads", heads=5, pickled=False)
+    path = write_project(folder, method=MEDUSA)
+    recipe = {**json.loads(path.read_text()), "backend": "tensorrt"}
+    path.write_text(json.dumps(recipe))
+    return path
+
+
+@pytest.mark.parametrize("look", [inspected, inspected_without_fetching])
+def test_medusa_heads_are_described_and_hashed_as_what_they_are(tmp_path, look):
+    draft = look(named(load(heads_project(tmp_path)))).draft
+    assert (draft.kind, draft.reference.checkpoint) == ("medusa", "medusa")
+    assert (draft.info.heads, draft.format) == (5, "safetensors")
+    assert set(draft.files) == {"config.json", "medusa_lm_head.safetensors"}
+
+
+def test_a_draft_model_is_of_the_kind_model(tmp_path):
+    inputs = named(load(write_project(tmp_path, draft=True)))
+    assert [source.kind for source in inputs.sources] == ["model", "model"]
+
+
+def test_drafter_that_is_not_here_is_fetched_as_what_it_is(
+    tmp_path, monkeypatch, lines
+):
+    asked = []
+
+    def fetch(reference, progress):
+        asked.append(reference.checkpoint)
+        return tmp_path
+
+    monkeypatch.setattr(resolve, "fetch", fetch)
+    fetched(named(load(heads_project(tmp_path))), lines.progress)
+    assert sorted(asked) == ["medusa", "model"]
+
+
+def test_target_with_pickled_weights_is_described_and_hashed(tmp_path):
+    path = write_project(tmp_path)
+    (tmp_path / "target-model" / "model.safetensors").unlink()
+    write_pickled(tmp_path / "target-model")
+    target = inspected(named(load(path))).target
+    assert target.format == "torch"
+    assert "pytorch_model.bin" in target.files

@@ -5,6 +5,7 @@ import os
 import pytest
 
 from tests.check.samples import DRAFT_TARGET, loaded
+from tests.models.drafters import write_eagle, write_medusa
 from tests.models.tiny import write_checkpoint, write_config
 from trtspec.check.resolve import resolve
 from trtspec.models.demo import DEMO
@@ -17,24 +18,24 @@ def only(resolved):
 
 def test_a_checkpoint_in_a_directory_is_described(tmp_path):
     write_checkpoint(tmp_path / "target")
-    info, findings = resolve(loaded(tmp_path), "target")
+    info, findings, _ = resolve(loaded(tmp_path), "target")
     assert info.layers == 2
     assert findings == ()
 
 
 def test_a_method_without_draft_model_has_no_draft(tmp_path):
-    assert resolve(loaded(tmp_path), "draft") == (None, ())
+    assert resolve(loaded(tmp_path), "draft") == (None, (), None)
 
 
 def test_a_draft_model_is_described_like_a_target(tmp_path):
     write_checkpoint(tmp_path / "draft")
-    info, findings = resolve(loaded(tmp_path, speculation=DRAFT_TARGET), "draft")
+    info, findings, _ = resolve(loaded(tmp_path, speculation=DRAFT_TARGET), "draft")
     assert info.directory.resolve() == tmp_path / "draft"
     assert findings == ()
 
 
 def test_a_missing_directory_is_blocking_at_its_line(tmp_path):
-    info, (finding,) = resolve(loaded(tmp_path), "target")
+    info, (finding,), _ = resolve(loaded(tmp_path), "target")
     assert info is None
     assert finding.severity == "blocking"
     assert finding.where == f"{tmp_path / 'recipe.yaml'}:4"
@@ -59,8 +60,8 @@ def test_a_draft_models_finding_stands_at_the_draft_models_line(tmp_path):
         ),
         (lambda d: os.truncate(d / "model.safetensors", 999), "is truncated"),
         (
-            lambda d: (d / "model.safetensors").rename(d / "pytorch_model.bin"),
-            "pytorch_model.bin",
+            lambda d: (d / "model.safetensors").rename(d / "model.pt"),
+            "holds its weights as model.pt",
         ),
     ],
 )
@@ -84,14 +85,16 @@ def test_a_file_that_cannot_be_opened_is_blocking(tmp_path):
 
 def test_the_demo_models_facts_are_known_before_its_download(tmp_path):
     recipe = loaded(tmp_path, target={"model": f"demo:{DEMO.name}"})
-    info, (finding,) = resolve(recipe, "target")
+    info, (finding,), _ = resolve(recipe, "target")
     assert info == DEMO.info
     assert finding.severity == "note"
     assert "93 MB" in finding.what
 
 
 def test_a_hub_model_that_is_not_here_is_noted_and_stays_unknown(tmp_path):
-    info, (finding,) = resolve(loaded(tmp_path, target={"model": "org/name"}), "target")
+    info, (finding,), _ = resolve(
+        loaded(tmp_path, target={"model": "org/name"}), "target"
+    )
     assert info is None
     assert finding.severity == "note"
     assert "Hugging Face hub" in finding.what
@@ -117,3 +120,50 @@ def test_a_revision_of_the_draft_model_is_pointed_at_there(tmp_path):
 def test_a_revision_of_a_hub_model_is_what_it_is_for(tmp_path):
     recipe = loaded(tmp_path, target={"model": "org/name", "revision": "v2"})
     assert only(resolve(recipe, "target")).rule == "download"
+
+
+MEDUSA = {"method": "medusa", "model": "./draft"}
+
+
+def drafting(directory, **changes):
+    return loaded(directory, backend="tensorrt", speculation={**MEDUSA, **changes})
+
+
+def test_a_target_with_pickled_weights_is_described(tmp_path):
+    directory = write_checkpoint(tmp_path / "target")
+    (directory / "model.safetensors").rename(directory / "pytorch_model.bin")
+    info, findings, _ = resolve(loaded(tmp_path), "target")
+    assert info.format == "torch"
+    assert findings == ()
+
+
+def test_medusa_heads_are_a_drafter_and_no_draft_model(tmp_path):
+    write_medusa(tmp_path / "draft", heads=5)
+    info, findings, drafter = resolve(drafting(tmp_path), "draft")
+    assert info is None
+    assert findings == ()
+    assert (drafter.kind, drafter.heads) == ("medusa", 5)
+
+
+def test_a_drafter_of_another_kind_is_blocking_at_its_line(tmp_path):
+    write_eagle(tmp_path / "draft")
+    resolved = resolve(drafting(tmp_path), "draft")
+    finding = only(resolved)
+    assert resolved.drafter is None
+    assert (finding.rule, finding.severity) == ("checkpoint", "blocking")
+    assert "holds no medusa weights" in finding.what
+    assert "medusa_lm_head.pt" in finding.why
+    assert finding.where.startswith(f"{tmp_path / 'recipe.yaml'}:")
+
+
+def test_an_eagle_3_drafter_is_blocking_with_the_way_out(tmp_path):
+    write_eagle(tmp_path / "draft", draft_vocab_size=8)
+    finding = only(resolve(drafting(tmp_path, method="eagle"), "draft"))
+    assert "EAGLE-3 drafter" in finding.what
+    assert "backend pytorch" in finding.action
+
+
+def test_a_drafter_on_the_hub_is_noted_and_stays_unknown(tmp_path):
+    resolved = resolve(drafting(tmp_path, model="org/heads"), "draft")
+    assert only(resolved).rule == "download"
+    assert (resolved.info, resolved.drafter) == (None, None)

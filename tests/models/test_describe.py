@@ -13,6 +13,7 @@ from tests.models.tiny import (
     write_checkpoint,
     write_config,
     write_gguf,
+    write_pickled,
     write_sharded,
     write_tokenizer,
 )
@@ -111,6 +112,44 @@ def test_a_damaged_tokenizer_is_refused(tmp_path):
     write_checkpoint(tmp_path)
     (tmp_path / "tokenizer.json").write_text("{")
     with pytest.raises(UsageError, match=r"tokenizer\.json:1: not valid JSON"):
+        describe(tmp_path)
+
+
+@pytest.mark.parametrize("shards", [0, 3])
+def test_pickled_weights_are_described_by_configuration_and_size(tmp_path, shards):
+    info = describe(write_pickled(tmp_path, shards=shards))
+    assert (info.format, info.dtype) == ("torch", "float32")
+    assert (info.family, info.layers, info.vocabulary_rows) == ("llama", 2, ROWS)
+    assert info.weight_bytes == pytest.approx(4 * PARAMETERS, rel=0.01)
+    assert info.parameters == info.weight_bytes // 4
+    assert info.tokenizer_entries == len(TOKENS)
+
+
+def test_parameters_of_pickled_weights_go_by_the_named_type(tmp_path):
+    info = describe(write_pickled(tmp_path, size=1000, torch_dtype="float16"))
+    assert (info.parameters, info.dtype) == (500, "float16")
+
+
+def test_pickled_weights_are_told_tied_by_their_index(tmp_path):
+    write_pickled(tmp_path, shards=1, tie_word_embeddings=None)
+    assert describe(tmp_path).tied_embeddings
+    path = tmp_path / "pytorch_model.bin.index.json"
+    index = json.loads(path.read_text())
+    index["weight_map"]["lm_head.weight"] = "pytorch_model-00001-of-00001.bin"
+    path.write_text(json.dumps(index))
+    assert not describe(tmp_path).tied_embeddings
+
+
+def test_pickled_weights_give_way_to_safetensors_and_to_a_gguf(tmp_path):
+    write_gguf(write_pickled(tmp_path))
+    assert describe(tmp_path).format == "gguf"
+    assert describe(write_checkpoint(tmp_path)).format == "safetensors"
+
+
+def test_a_missing_pickled_shard_is_named(tmp_path):
+    write_pickled(tmp_path, shards=2)
+    (tmp_path / "pytorch_model-00001-of-00002.bin").unlink()
+    with pytest.raises(UsageError, match="first pytorch_model-00001-of-00002"):
         describe(tmp_path)
 
 

@@ -2,7 +2,14 @@
 
 import pytest
 
-from tests.models.tiny import write_checkpoint, write_gguf, write_sharded
+from tests.models.drafters import write_eagle, write_medusa, write_redrafter
+from tests.models.tiny import (
+    write_checkpoint,
+    write_gguf,
+    write_pickled,
+    write_sharded,
+    write_tokenizer,
+)
 from trtspec.errors import UsageError
 from trtspec.models.files import checkpoint_files, is_complete
 
@@ -70,7 +77,9 @@ def test_a_damaged_index_is_refused(tmp_path):
         checkpoint_files(tmp_path)
 
 
-@pytest.mark.parametrize("write", [write_checkpoint, write_sharded, write_gguf])
+@pytest.mark.parametrize(
+    "write", [write_checkpoint, write_sharded, write_gguf, write_pickled]
+)
 def test_what_is_written_whole_is_complete(tmp_path, write):
     assert is_complete(write(tmp_path))
 
@@ -86,3 +95,54 @@ def test_without_one_of_its_parts_it_is_not_complete(tmp_path, name):
 
 def test_an_empty_directory_is_not_complete(tmp_path):
     assert not is_complete(tmp_path)
+
+
+def test_pickled_weights_count_only_without_others(tmp_path):
+    write_pickled(tmp_path)
+    assert names(tmp_path) == ["config.json", "pytorch_model.bin", "tokenizer.json"]
+    write_gguf(tmp_path)
+    assert "pytorch_model.bin" not in names(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["config.json", "tokenizer.json", "pytorch_model-00001-of-00002.bin"],
+)
+def test_pickled_weights_without_one_part_are_not_complete(tmp_path, name):
+    assert is_complete(write_pickled(tmp_path, shards=2))
+    (tmp_path / name).unlink()
+    assert not is_complete(tmp_path)
+
+
+DRAFTERS = [
+    ("medusa", write_medusa, "medusa_lm_head.safetensors", "medusa_lm_head.pt"),
+    ("eagle", write_eagle, "model.safetensors", "pytorch_model.bin"),
+    ("redrafter", write_redrafter, "model.safetensors", "model.pt"),
+]
+
+
+@pytest.mark.parametrize(("kind", "write", "safe", "pickled"), DRAFTERS)
+def test_of_a_drafter_configuration_and_weights_count(
+    tmp_path, kind, write, safe, pickled
+):
+    for directory, name in ((tmp_path / "a", safe), (tmp_path / "b", pickled)):
+        write(directory, pickled=name == pickled)
+        write_tokenizer(directory)
+        (directory / "optimizer.bin").touch()
+        assert [p.name for p in checkpoint_files(directory, kind)] == [
+            "config.json",
+            name,
+        ]
+
+
+@pytest.mark.parametrize(("kind", "write", "safe", "pickled"), DRAFTERS)
+def test_a_drafter_is_complete_without_a_tokenizer(
+    tmp_path, kind, write, safe, pickled
+):
+    assert is_complete(write(tmp_path), kind)
+    assert not is_complete(tmp_path)
+    (tmp_path / "config.json").rename(tmp_path / "other.json")
+    assert not is_complete(tmp_path, kind)
+    (tmp_path / "other.json").rename(tmp_path / "config.json")
+    (tmp_path / safe).unlink()
+    assert not is_complete(tmp_path, kind)

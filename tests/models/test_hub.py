@@ -3,17 +3,21 @@
 import importlib
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from huggingface_hub import constants, errors
 
-from tests.models.tiny import write_checkpoint, write_config
+from tests.models.drafters import write_eagle, write_medusa, write_redrafter
+from tests.models.tiny import write_checkpoint, write_config, write_pickled
 from trtspec.errors import UsageError
 from trtspec.models.hub import (
+    _UNWANTED,
     _cache,
     cached_snapshot,
     download_snapshot,
     is_hub_id,
+    wanted_patterns,
 )
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -47,15 +51,31 @@ def response(status):
 def hub(monkeypatch):
     """Replace the download: by a function, or by an error to raise."""
 
-    def replace(answer):
+    def replace(answer, files=("model.safetensors",)):
+        def model_info(name, revision):
+            if isinstance(answer, Exception):
+                raise answer
+            siblings = [SimpleNamespace(rfilename=file) for file in files]
+            return SimpleNamespace(siblings=siblings)
+
         def snapshot_download(name, **options):
             if isinstance(answer, Exception):
                 raise answer
             return str(answer(name, **options))
 
+        monkeypatch.setattr("huggingface_hub.model_info", model_info)
         monkeypatch.setattr("huggingface_hub.snapshot_download", snapshot_download)
 
     return replace
+
+
+def chosen(names, patterns):
+    """Choose files as huggingface_hub does by patterns."""
+    from huggingface_hub.utils import filter_repo_objects
+
+    return list(
+        filter_repo_objects(names, allow_patterns=patterns, ignore_patterns=_UNWANTED)
+    )
 
 
 def refusal(name="org/name", revision=None):
@@ -142,18 +162,12 @@ def test_a_download_takes_what_transformers_loads_and_says_so(hub, tmp_path):
                     "Face hub"]  # fmt: skip
     assert (asked["name"], asked["revision"]) == ("org/name", "v2")
 
-    from huggingface_hub.utils import filter_repo_objects
-
     wanted = ["config.json", "model.safetensors", "tokenizer.model", "merges.txt",
               "chat_template.jinja", "model.safetensors.index.json"]  # fmt: skip
     unwanted = ["pytorch_model.bin", "original/model.safetensors", "onnx/config.json",
                 "consolidated.00.safetensors", "model.gguf", "code.py"]  # fmt: skip
-    chosen = filter_repo_objects(
-        [*wanted, *unwanted],
-        allow_patterns=asked["allow_patterns"],
-        ignore_patterns=asked["ignore_patterns"],
-    )
-    assert list(chosen) == wanted
+    assert chosen([*wanted, *unwanted], asked["allow_patterns"]) == wanted
+    assert asked["ignore_patterns"] == _UNWANTED
 
 
 def test_a_download_without_safetensors_is_refused_with_the_way_to_convert(
@@ -208,7 +222,7 @@ def test_ctrl_c_during_a_download_is_not_swallowed(monkeypatch):
     def interrupted(*args, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("huggingface_hub.snapshot_download", interrupted)
+    monkeypatch.setattr("huggingface_hub.model_info", interrupted)
     with pytest.raises(KeyboardInterrupt):
         download_snapshot("org/name", None, lambda line: None)
 
@@ -218,3 +232,60 @@ def test_a_damaged_index_in_the_cache_is_no_complete_model():
     shutil.copy(snapshot / "config.json", snapshot / "model.safetensors.index.json")
     (snapshot / "model.safetensors").unlink()
     assert cached_snapshot("org/name", None) is None
+
+
+PICKLED = ["pytorch_model-00001-of-00002.bin", "pytorch_model.bin.index.json"]
+REST = ["optimizer.bin", "training_args.bin", "flax_model.msgpack", "README.md"]
+
+
+def test_pickled_weights_are_chosen_only_without_safetensors():
+    names = ["config.json", "tokenizer.model", *PICKLED, *REST]
+    wanted = ["config.json", "tokenizer.model", *PICKLED]
+    assert chosen(names, wanted_patterns(names, "model")) == wanted
+    names.append("model.safetensors")
+    weights = set(chosen(names, wanted_patterns(names, "model"))) - {*PICKLED[1:]}
+    assert weights == {"config.json", "tokenizer.model", "model.safetensors"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "offered", "weights"),
+    [
+        ("medusa", ["medusa_lm_head.pt"], "medusa_lm_head.pt"),
+        (
+            "medusa",
+            ["medusa_lm_head.pt", "medusa_lm_head.safetensors"],
+            "medusa_lm_head.safetensors",
+        ),
+        ("eagle", ["pytorch_model.bin"], "pytorch_model.bin"),
+        ("eagle", ["pytorch_model.bin", "model.safetensors"], "model.safetensors"),
+        ("redrafter", ["model.pt"], "model.pt"),
+        ("redrafter", ["model.pt", "model.safetensors"], "model.safetensors"),
+    ],
+)
+def test_of_a_drafter_one_form_of_the_weights_is_chosen(kind, offered, weights):
+    names = ["config.json", "tokenizer.model", *offered, *REST]
+    patterns = wanted_patterns(names, kind)
+    assert chosen(names, patterns) == ["config.json", weights]
+
+
+@pytest.mark.parametrize(
+    ("kind", "write"),
+    [("medusa", write_medusa), ("eagle", write_eagle), ("redrafter", write_redrafter)],
+)
+def test_a_cached_drafter_is_found_as_what_it_is(kind, write):
+    snapshot = put_in_cache(write=write)
+    assert cached_snapshot("org/name", None, kind) == snapshot
+    assert cached_snapshot("org/name", None) is None
+
+
+def test_a_cached_model_with_pickled_weights_is_found():
+    snapshot = put_in_cache(write=write_pickled)
+    assert cached_snapshot("org/name", None) == snapshot
+
+
+def test_a_drafter_is_downloaded_by_its_kind(hub, tmp_path):
+    hub(lambda *a, **o: write_medusa(tmp_path / "new"), ["medusa_lm_head.safetensors"])
+    found = download_snapshot("org/name", None, lambda line: None, "medusa")
+    assert found == tmp_path / "new"
+    with pytest.raises(UsageError, match="eagle weights are missing"):
+        download_snapshot("org/name", None, lambda line: None, "eagle")

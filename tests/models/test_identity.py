@@ -7,7 +7,8 @@ import time
 
 import pytest
 
-from tests.models.tiny import write_checkpoint
+from tests.models.drafters import write_medusa
+from tests.models.tiny import write_checkpoint, write_pickled
 from trtspec.files import cache_dir
 from trtspec.models import identity
 from trtspec.models.identity import file_hashes
@@ -166,3 +167,15 @@ def test_files_that_are_gone_are_forgotten(checkpoint, tmp_path):
     kept = json.loads((cache_dir() / "hashes.json").read_text())
     assert gone not in kept
     assert str((other / "tokenizer.json").resolve()) in kept
+
+
+def test_of_a_drafter_its_own_files_are_hashed(tmp_path):
+    write_medusa(tmp_path, pickled=True)
+    assert set(file_hashes(tmp_path, "medusa")) == {"config.json", "medusa_lm_head.pt"}
+    assert set(file_hashes(tmp_path)) == {"config.json"}
+
+
+def test_pickled_weights_are_hashed(tmp_path):
+    hashes = file_hashes(write_pickled(tmp_path))
+    content = (tmp_path / "pytorch_model.bin").read_bytes()
+    assert hashes["pytorch_model.bin"] == hashlib.sha256(content).hexdigest()

@@ -122,3 +122,25 @@ def test_fetching_a_hub_model_downloads_only_what_is_not_cached(monkeypatch, tmp
     assert fetch(reference, print) == tmp_path / "old"
     here = dataclasses.replace(reference, path=tmp_path / "here")
     assert fetch(here, print) == tmp_path / "here"
+
+
+def test_what_a_name_is_a_checkpoint_of_goes_with_it(tmp_path, monkeypatch):
+    asked = []
+
+    def remember(name, revision, *rest):
+        asked.append(rest[-1])
+        return None if len(asked) < 3 else tmp_path
+
+    monkeypatch.setattr(locate, "cached_snapshot", remember)
+    monkeypatch.setattr(locate, "download_snapshot", remember)
+    reference = parse_reference("org/heads", None, tmp_path, checkpoint="medusa")
+    assert reference.checkpoint == "medusa"
+    assert fetch(reference, print) == tmp_path
+    assert asked == ["medusa"] * 3
+    here = parse_reference(".", None, tmp_path, checkpoint="eagle")
+    assert here.checkpoint == "eagle"
+
+
+def test_the_demo_model_is_no_drafter(tmp_path):
+    with pytest.raises(UsageError, match="no drafter for method medusa"):
+        parse_reference(f"demo:{DEMO.name}", None, tmp_path, WHERE, "medusa")

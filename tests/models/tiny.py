@@ -114,6 +114,20 @@ def write_sharded(directory, shards=2) -> Path:
     return directory
 
 
+def write_pickled(directory, *, shards=0, size=4 * PARAMETERS, **changes) -> Path:
+    """Write a checkpoint with weights that are no pickle: none may ever be opened."""
+    write_config(directory, **{"torch_dtype": "float32", **changes})
+    write_tokenizer(directory)
+    names = [f"pytorch_model-{n + 1:05}-of-{shards:05}.bin" for n in range(shards)]
+    for name in names or ["pytorch_model.bin"]:
+        (directory / name).write_bytes(b"x" * (size // (shards or 1)))
+    if names:
+        places = {name: names[n % shards] for n, name in enumerate(sorted(shapes()))}
+        index = {"metadata": {"total_size": size}, "weight_map": places}
+        (directory / "pytorch_model.bin.index.json").write_text(json.dumps(index))
+    return directory
+
+
 def write_gguf(
     directory,
     *,

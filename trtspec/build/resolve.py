@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 from trtspec.build.progress import Progress
 from trtspec.build.sources import Role, Source, StageInputs
 from trtspec.errors import UsageError
+from trtspec.methods.base import DrafterKind
 from trtspec.models.demo import DEMO
 from trtspec.models.describe import describe
+from trtspec.models.drafter import DrafterInfo, describe_drafter
 from trtspec.models.identity import file_hashes
+from trtspec.models.info import ModelInfo
 from trtspec.models.locate import fetch, parse_reference
 from trtspec.recipe.load import LoadedRecipe
 
@@ -21,21 +25,28 @@ def named(loaded: LoadedRecipe) -> StageInputs:
     :raises UsageError: if a reference means nothing.
     """
     recipe = loaded.recipe
-    target = _named(loaded, "target", recipe.target.model, recipe.target.revision)
+    model, revision = recipe.target.model, recipe.target.revision
+    target = _named(loaded, "target", model, revision, "model")
     draft_model = recipe.speculation.draft_model
     if draft_model is None:
         return StageInputs(recipe, target)
     revision = getattr(recipe.speculation, "revision", None)
-    return StageInputs(recipe, target, _named(loaded, "draft", draft_model, revision))
+    kind = recipe.speculation.drafter_kind or "model"
+    draft = _named(loaded, "draft", draft_model, revision, kind)
+    return StageInputs(recipe, target, draft)
 
 
 def _named(
-    loaded: LoadedRecipe, role: Role, model: str, revision: str | None
+    loaded: LoadedRecipe,
+    role: Role,
+    model: str,
+    revision: str | None,
+    kind: DrafterKind,
 ) -> Source:
     section = {"target": "target", "draft": "speculation"}[role]
     where = loaded.where(section, "model")
-    reference = parse_reference(model, revision, loaded.base, where)
-    return Source(role, reference, reference.path)
+    reference = parse_reference(model, revision, loaded.base, where, kind)
+    return Source(role, reference, reference.path, kind=kind)
 
 
 def fetched(inputs: StageInputs, progress: Progress) -> StageInputs:
@@ -53,13 +64,14 @@ def fetched(inputs: StageInputs, progress: Progress) -> StageInputs:
 def inspected(inputs: StageInputs) -> StageInputs:
     """Describe and hash the checkpoints, which are all on this machine.
 
-    :raises UsageError: if one is incomplete, damaged or not a causal LM.
+    :raises UsageError: if one is incomplete, damaged or not what it is named as:
+        a causal LM, or a drafter of the method.
     """
 
     def inspect(source: Source) -> Source:
         assert source.directory is not None, "it was fetched"
-        info = describe(source.directory)
-        files = file_hashes(source.directory)
+        info = _described(source.directory, source.kind)
+        files = file_hashes(source.directory, source.kind)
         if source.reference.kind == "demo" and files != _demo_files():
             raise UsageError(
                 f"{source.directory} does not hold the demo model as it was published",
@@ -80,13 +92,20 @@ def inspected_without_fetching(inputs: StageInputs) -> StageInputs:
 
     def inspect(source: Source) -> Source:
         if source.directory is not None:
-            files = file_hashes(source.directory, cached_only=True)
-            return replace(source, info=describe(source.directory), files=files)
+            files = file_hashes(source.directory, source.kind, cached_only=True)
+            info = _described(source.directory, source.kind)
+            return replace(source, info=info, files=files)
         if source.reference.kind == "demo":
             return replace(source, info=DEMO.info, files=_demo_files())
         return source
 
     return _each(inputs, inspect)
+
+
+def _described(directory: Path, kind: DrafterKind) -> ModelInfo | DrafterInfo:
+    if kind == "model":
+        return describe(directory)
+    return describe_drafter(directory, kind)
 
 
 def _demo_files() -> dict[str, str]:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from trtspec.methods.base import DrafterKind
+from trtspec.models.drafter import DrafterInfo
 from trtspec.models.info import ModelInfo
 from trtspec.models.locate import ModelReference
 from trtspec.recipe.schema import Recipe
@@ -19,19 +21,22 @@ class Source:
     """One checkpoint.
 
     :param directory: where it is on this machine; None if it is not here yet.
-    :param info: what it is; None if it is not here yet.
+    :param info: what it is: a drafter if ``kind`` is not "model"; None if it is not
+        here yet.
     :param files: sha256 of the files that decide; None if that is not known yet.
+    :param kind: what it is a checkpoint of: a model, or a method's drafter.
     """
 
     role: Role
     reference: ModelReference
     directory: Path | None = None
-    info: ModelInfo | None = None
+    info: ModelInfo | DrafterInfo | None = None
     files: Mapping[str, str] | None = None
+    kind: DrafterKind = "model"
 
     @property
     def format(self) -> str | None:
-        """How its weights are stored: "safetensors", "gguf", or not known yet."""
+        """How its weights are stored, as ``Format`` names it; None if not known."""
         if self.info is not None:
             return self.info.format
         is_gguf = any(name.endswith(".gguf") for name in self.files or {})
@@ -42,7 +47,7 @@ class Source:
 class StageInputs:
     """What the stages of a build are planned from.
 
-    :param draft: None if the speculation method has no draft model.
+    :param draft: draft model or drafter; None if the speculation method has neither.
     """
 
     recipe: Recipe

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
+from packaging.version import Version
+
 from trtspec.check.finding import SEVERITIES, Finding
 from trtspec.check.resolve import resolve
-from trtspec.check.rules import MODEL_RULES, RULES
+from trtspec.check.rules import MODEL_RULES, RULES, Rule
 from trtspec.check.subject import Subject, Where, key_itself
 from trtspec.models.info import ModelInfo
 from trtspec.recipe.load import LoadedRecipe
@@ -21,6 +23,8 @@ def check_recipe(
     *,
     missing: Missing | None = None,
     free_memory: int | None = None,
+    rules: Sequence[Rule] = (),
+    version: Version | None = None,
 ) -> list[Finding]:
     """Check a recipe with its models, its workload and this machine.
 
@@ -28,10 +32,14 @@ def check_recipe(
 
     :param missing: the backend's ``missing``; without it software is not checked.
     :param free_memory: bytes; by default what is free here.
+    :param rules: the backend's own, looked at after ours.
+    :param version: of TensorRT-LLM, if the backend is one of its.
     :returns: findings, the blocking ones first.
     """
     target, draft = resolve(loaded, "target"), resolve(loaded, "draft")
-    known = [model.info for model in (target, draft) if model.info is not None]
+    known = [
+        found for found in (target.info, draft.info, draft.drafter) if found is not None
+    ]
     subject = Subject(
         recipe=loaded.recipe,
         where=loaded.where,
@@ -40,8 +48,10 @@ def check_recipe(
         base=loaded.base,
         missing=tuple(missing({m.format for m in known})) if missing else (),
         free_memory=_available() if free_memory is None else free_memory,
+        drafter=draft.drafter,
+        version=version,
     )
-    findings = [finding for rule in RULES for finding in rule(subject)]
+    findings = [f for rule in (*RULES, *rules) for f in rule(subject)]
     return _ordered([*target.findings, *draft.findings, *findings])
 
 

@@ -7,48 +7,60 @@ from typing import NamedTuple
 from trtspec.check.finding import Finding
 from trtspec.check.subject import SECTION, Role
 from trtspec.errors import Problem, TrtspecError
+from trtspec.methods.base import DrafterKind
 from trtspec.models.demo import DEMO
 from trtspec.models.describe import describe
+from trtspec.models.drafter import DrafterInfo, describe_drafter
 from trtspec.models.info import ModelInfo
 from trtspec.models.locate import ModelReference, parse_reference
 from trtspec.recipe.load import LoadedRecipe
 
 
 class Resolved(NamedTuple):
-    """A model, or the findings that say why it is not known."""
+    """A model or a method's drafter, or the findings that say why it is not known."""
 
     info: ModelInfo | None
     findings: tuple[Finding, ...]
+    drafter: DrafterInfo | None = None
 
 
 def resolve(loaded: LoadedRecipe, role: Role) -> Resolved:
-    """Find and describe the target or the draft model; reports, never raises."""
+    """Find and describe the target, or what drafts; reports, never raises."""
     where = loaded.where(SECTION[role], "model")
-    text, revision = _named(loaded, role)
+    text, revision, kind = _named(loaded, role)
     if text is None:
         return Resolved(None, ())
     try:
-        reference = parse_reference(text, revision, loaded.base, where)
-        info = describe(reference.path) if reference.path else _not_here(reference)
+        reference = parse_reference(text, revision, loaded.base, where, kind)
+        info, drafter = _described(reference)
     except TrtspecError as error:
         return Resolved(None, tuple(_blocking(where, p) for p in error.problems))
     except OSError as error:
         what = f"{error.filename}: {error.strerror or error}"
         return Resolved(None, (Finding("checkpoint", "blocking", where, what),))
-    return Resolved(
-        info, (*_download(reference, where), *_unused(loaded, role, reference))
-    )
+    findings = (*_download(reference, where), *_unused(loaded, role, reference))
+    return Resolved(info, findings, drafter)
 
 
-def _named(loaded: LoadedRecipe, role: Role) -> tuple[str | None, str | None]:
+def _named(
+    loaded: LoadedRecipe, role: Role
+) -> tuple[str | None, str | None, DrafterKind]:
     if role == "target":
-        return loaded.recipe.target.model, loaded.recipe.target.revision
+        return loaded.recipe.target.model, loaded.recipe.target.revision, "model"
     method = loaded.recipe.speculation
-    return method.draft_model, getattr(method, "revision", None)
+    revision = getattr(method, "revision", None)
+    return method.draft_model, revision, method.drafter_kind or "model"
 
 
-def _not_here(reference: ModelReference) -> ModelInfo | None:
-    return DEMO.info if reference.kind == "demo" else None
+def _described(
+    reference: ModelReference,
+) -> tuple[ModelInfo | None, DrafterInfo | None]:
+    kind = reference.checkpoint
+    if reference.path is None:
+        return DEMO.info if reference.kind == "demo" else None, None
+    if kind == "model":
+        return describe(reference.path), None
+    return None, describe_drafter(reference.path, kind)
 
 
 def _blocking(where: str, problem: Problem) -> Finding:

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
+from packaging.version import Version
+
+from trtspec.models.drafter import DrafterInfo
 from trtspec.models.info import ModelInfo
 from trtspec.recipe.schema import Recipe
 
@@ -33,10 +36,13 @@ class Subject:
     """All that the rules may look at.
 
     :param target: None if it is not known, with a finding that says why.
-    :param draft: the same; also None if the method has no draft model.
+    :param draft: the same; also None if the method has no draft model of its own.
     :param base: directory that the recipe's paths start from; None for no file.
     :param missing: what the backend needs and does not find here, one line each.
     :param free_memory: bytes; None if it does not matter.
+    :param drafter: what a method drafts with that has no draft model, such as Medusa
+        heads; None if it is not known, or there is none.
+    :param version: of TensorRT-LLM, for a backend of its; None if that is not known.
     """
 
     recipe: Recipe
@@ -46,6 +52,8 @@ class Subject:
     base: Path | None = None
     missing: tuple[str, ...] = ()
     free_memory: int | None = None
+    drafter: DrafterInfo | None = None
+    version: Version | None = None
 
     @property
     def models(self) -> Iterable[tuple[Role, ModelInfo]]:

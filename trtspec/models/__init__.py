@@ -3,6 +3,7 @@
 from trtspec.models.demo import DEMO
 from trtspec.models.demo_fetch import fetch_demo
 from trtspec.models.describe import describe
+from trtspec.models.drafter import DrafterInfo, describe_drafter
 from trtspec.models.files import checkpoint_files
 from trtspec.models.identity import file_hashes
 from trtspec.models.info import DTYPE_BYTES, ModelInfo
@@ -18,6 +19,7 @@ from trtspec.models.vocabulary import (
 __all__ = [
     "DEMO",
     "DTYPE_BYTES",
+    "DrafterInfo",
     "ModelInfo",
     "ModelReference",
     "TensorHeader",
@@ -25,6 +27,7 @@ __all__ = [
     "checkpoint_files",
     "compare_vocabularies",
     "describe",
+    "describe_drafter",
     "fetch",
     "fetch_demo",
     "file_hashes",

@@ -11,7 +11,13 @@ from trtspec.errors import UsageError
 from trtspec.models.config import CONFIG, OUTPUT_WEIGHT, read_config, shape_of
 from trtspec.models.gguf import read_gguf
 from trtspec.models.gguf_shape import find_gguf, gguf_shape, token_count
-from trtspec.models.info import ModelInfo, ModelShape
+from trtspec.models.info import DTYPE_BYTES, ModelInfo, ModelShape
+from trtspec.models.pickled import (
+    configured_dtype,
+    pickled_bytes,
+    pickled_files,
+    pickled_names,
+)
 from trtspec.models.stored import require_stored_as_described
 from trtspec.models.tensor_header import TensorHeader, stored_dtype
 from trtspec.models.vocabulary import token_map
@@ -20,6 +26,10 @@ from trtspec.models.weights import INDEX, SINGLE, read_tensors
 
 def describe(directory: Path) -> ModelInfo:
     """Describe a checkpoint: a transformers directory, or one with a GGUF file.
+
+    Safetensors go before a GGUF, and that before pickled weights. Of the latter, which
+    are never opened, ``parameters`` is an estimate: bytes by the dtype that the
+    configuration names.
 
     :raises UsageError: if the checkpoint is incomplete or damaged, or is not a causal
         language model; the message names the file and what to do.
@@ -31,7 +41,11 @@ def describe(directory: Path) -> ModelInfo:
         )
     has_safetensors = any((directory / name).is_file() for name in (SINGLE, INDEX))
     gguf = None if has_safetensors else find_gguf(directory)
-    return _describe_gguf(gguf) if gguf else _describe_safetensors(directory)
+    if gguf:
+        return _describe_gguf(gguf)
+    if not has_safetensors and pickled_files(directory):
+        return _describe_pickled(directory)
+    return _describe_safetensors(directory)
 
 
 def _describe_safetensors(directory: Path) -> ModelInfo:
@@ -41,14 +55,34 @@ def _describe_safetensors(directory: Path) -> ModelInfo:
     require_stored_as_described(directory / CONFIG, config, shape, tensors)
     if shape.tied_embeddings:
         _drop_second_embedding(tensors)
-    tokens = token_map(directory)
     return ModelInfo(
         **_facts(shape),
-        tokenizer_entries=None if tokens is None else len(set(tokens.values())),
+        tokenizer_entries=_entries(directory),
         format="safetensors",
         directory=directory,
         **_sizes(tensors.values()),
     )
+
+
+def _describe_pickled(directory: Path) -> ModelInfo:
+    config = read_config(directory)
+    shape = shape_of(directory, config, pickled_names(directory))
+    dtype = configured_dtype(directory / CONFIG, config)
+    weight_bytes = pickled_bytes(directory)
+    return ModelInfo(
+        **_facts(shape),
+        tokenizer_entries=_entries(directory),
+        dtype=dtype,
+        parameters=weight_bytes // DTYPE_BYTES[dtype],
+        weight_bytes=weight_bytes,
+        format="torch",
+        directory=directory,
+    )
+
+
+def _entries(directory: Path) -> int | None:
+    tokens = token_map(directory)
+    return None if tokens is None else len(set(tokens.values()))
 
 
 def _drop_second_embedding(tensors: dict[str, TensorHeader]) -> None:

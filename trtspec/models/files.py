@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from trtspec.methods.base import DrafterKind
+from trtspec.models.drafter_files import DRAFTER_SETTINGS, drafter_weight_files
 from trtspec.models.gguf_shape import find_gguf
+from trtspec.models.pickled import pickled_files
 from trtspec.models.weights import weight_files
 
 TOKENIZER_FILES = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt")
 """Any one of these makes a tokenizer; a GGUF carries its own."""
 
-_SETTINGS = (
+SETTINGS = (
     "config.json",
     "generation_config.json",
     "hf_quant_config.json",
@@ -26,32 +29,51 @@ _SETTINGS = (
 )
 
 
-def checkpoint_files(directory: Path) -> tuple[Path, ...]:
+def checkpoint_files(directory: Path, kind: DrafterKind = "model") -> tuple[Path, ...]:
     """List configuration, tokenizer and the weights that are loaded, sorted by name.
 
-    Other files do not count: README, pickled copies of the weights, other formats.
+    Other files do not count: README, pickled copies of safetensors, other formats.
+    Pickled weights count where there are neither safetensors nor a GGUF.
 
+    :param kind: what the checkpoint is; a drafter needs no tokenizer.
     :raises UsageError: if the index of sharded weights is damaged, or there are several
         GGUF files to choose from.
     """
-    found = {path for pattern in _SETTINGS for path in directory.glob(pattern)}
-    weights = weight_files(directory)
-    found |= {directory / name for name in weights}
-    if not weights and (gguf := find_gguf(directory)):
-        found.add(gguf)
+    settings = SETTINGS if kind == "model" else DRAFTER_SETTINGS
+    found = {path for pattern in settings for path in directory.glob(pattern)}
+    if kind == "model":
+        found |= set(_model_weights(directory))
+    else:
+        found |= {directory / name for name in drafter_weight_files(directory, kind)}
     return tuple(sorted(path for path in found if path.is_file()))
 
 
-def is_complete(directory: Path) -> bool:
+def is_complete(directory: Path, kind: DrafterKind = "model") -> bool:
     """Whether configuration, tokenizer and every weight file are there.
 
+    :param kind: what the checkpoint is; a drafter needs no tokenizer.
     :raises UsageError: if the index of sharded weights is damaged.
     """
-    weights = weight_files(directory)
-    if not weights:
-        return find_gguf(directory) is not None
+    if kind == "model":
+        weights = _model_weights(directory)
+        if len(weights) == 1 and weights[0].suffix == ".gguf":
+            return True
+        names = TOKENIZER_FILES
+        speaks = any((directory / name).is_file() for name in names)
+    else:
+        named = drafter_weight_files(directory, kind)
+        weights, speaks = tuple(directory / name for name in named), True
     return (
         (directory / "config.json").is_file()
-        and all((directory / name).is_file() for name in weights)
-        and any((directory / name).is_file() for name in TOKENIZER_FILES)
+        and bool(weights)
+        and all(path.is_file() for path in weights)
+        and speaks
     )
+
+
+def _model_weights(directory: Path) -> tuple[Path, ...]:
+    if names := weight_files(directory):
+        return tuple(directory / name for name in names)
+    if gguf := find_gguf(directory):
+        return (gguf,)
+    return tuple(directory / name for name in pickled_files(directory))

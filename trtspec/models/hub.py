@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from trtspec.errors import TrtspecError, UsageError
+from trtspec.methods.base import DrafterKind
+from trtspec.models.drafter_files import (
+    DRAFTER_SETTINGS,
+    DRAFTER_WEIGHTS,
+    is_pickled,
+)
 from trtspec.models.files import is_complete
+from trtspec.models.pickled import PICKLED_INDEX
+from trtspec.models.weights import INDEX, SINGLE
 
-_WANTED = ["*.json", "*.safetensors", "*.model", "*.jinja", "*.txt"]
+_WANTED = ["*.json", "*.model", "*.jinja", "*.txt"]
 _UNWANTED = ["*/*", "consolidated*.safetensors"]
 """Only what transformers loads: other folders and the original layout hold copies."""
 
@@ -22,7 +30,9 @@ def is_hub_id(text: str) -> bool:
     return _ID.fullmatch(text) is not None
 
 
-def cached_snapshot(name: str, revision: str | None) -> Path | None:
+def cached_snapshot(
+    name: str, revision: str | None, kind: DrafterKind = "model"
+) -> Path | None:
     """Find a complete copy in the local hub cache, without importing huggingface_hub.
 
     :returns: the snapshot's directory; None if it is absent or incomplete.
@@ -35,38 +45,63 @@ def cached_snapshot(name: str, revision: str | None) -> Path | None:
         commit = revision
     snapshot = repository / "snapshots" / commit
     try:
-        return snapshot if snapshot.is_dir() and is_complete(snapshot) else None
+        return snapshot if snapshot.is_dir() and is_complete(snapshot, kind) else None
     except TrtspecError:
         return None
 
 
 def download_snapshot(
-    name: str, revision: str | None, progress: Callable[[str], None]
+    name: str,
+    revision: str | None,
+    progress: Callable[[str], None],
+    kind: DrafterKind = "model",
 ) -> Path:
-    """Download configuration, tokenizer and safetensors weights from the hub.
+    """Download configuration, tokenizer and weights from the hub.
 
+    Pickled weights only come where the hub has no safetensors of the checkpoint.
+
+    :param kind: what the checkpoint is; of a drafter no tokenizer is fetched.
     :raises UsageError: if the hub cannot be reached, does not have the model, or does
         not give it out; or if huggingface_hub is not installed.
     """
-    from huggingface_hub import snapshot_download
+    from huggingface_hub import model_info, snapshot_download
 
     progress(f"downloading {_named(name, revision)} from the Hugging Face hub")
     try:
+        listed = model_info(name, revision=revision).siblings or ()
+        wanted = wanted_patterns({file.rfilename for file in listed}, kind)
         snapshot = snapshot_download(
-            name, revision=revision, allow_patterns=_WANTED, ignore_patterns=_UNWANTED
+            name, revision=revision, allow_patterns=wanted, ignore_patterns=_UNWANTED
         )
     # the errors of its HTTP client, which has changed twice, have no common root
     except Exception as error:
         raise _unavailable(name, revision, error) from error
-    if not is_complete(Path(snapshot)):
+    if not is_complete(Path(snapshot), kind):
+        tokenizer = "tokenizer " if kind == "model" else ""
         raise UsageError(
-            f"{_named(name, revision)} is not complete: configuration, tokenizer or "
-            "safetensors weights are missing",
+            f"{_named(name, revision)} is not complete: configuration, {tokenizer}or "
+            f"{kind} weights are missing",
             where=snapshot,
             action="run again with the hub in reach; if the hub has the weights in "
             "another format only, convert them and give the directory",
         )
     return Path(snapshot)
+
+
+def wanted_patterns(names: Collection[str], kind: DrafterKind) -> list[str]:
+    """Choose which files of a repository to download, as patterns.
+
+    :param names: all files of the repository.
+    :param kind: what the checkpoint is.
+    """
+    settings = [*_WANTED] if kind == "model" else [*DRAFTER_SETTINGS]
+    if kind in ("medusa", "redrafter"):
+        offered = [name for name in DRAFTER_WEIGHTS[kind] if name in names]
+        return settings + sorted(offered, key=is_pickled)[:1]
+    if SINGLE in names or INDEX in names:
+        return [*settings, "*.safetensors", INDEX]
+    # neither optimizer.bin nor training_args.bin
+    return [*settings, "pytorch_model*.bin", PICKLED_INDEX]
 
 
 def _unavailable(name: str, revision: str | None, error: Exception) -> UsageError:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal, overload
 
 from trtspec.files import cache_dir, sha256_file, write_atomic
+from trtspec.methods.base import DrafterKind
 from trtspec.models.files import checkpoint_files
 
 _CACHE_NAME = "hashes.json"
@@ -24,20 +25,28 @@ _Known = dict[str, tuple[_Identity, str]]
 
 @overload
 def file_hashes(
-    directory: Path, *, cached_only: Literal[False] = False
+    directory: Path,
+    kind: DrafterKind = "model",
+    *,
+    cached_only: Literal[False] = False,
 ) -> dict[str, str]: ...
 @overload
-def file_hashes(directory: Path, *, cached_only: bool) -> dict[str, str] | None: ...
-def file_hashes(directory: Path, *, cached_only: bool = False) -> dict[str, str] | None:
+def file_hashes(
+    directory: Path, kind: DrafterKind = "model", *, cached_only: bool
+) -> dict[str, str] | None: ...
+def file_hashes(
+    directory: Path, kind: DrafterKind = "model", *, cached_only: bool = False
+) -> dict[str, str] | None:
     """Hash the files that decide what a checkpoint does.
 
     Hashes are kept in ``cache_dir()`` and hold while a file's path, size, change time
     and inode stay the same; a link counts as the file it leads to.
 
+    :param kind: what the checkpoint is: a model, or a drafter of a method.
     :param cached_only: give None instead of reading more than 1 GiB.
     :returns: file name → SHA-256 as 64 hexadecimal digits.
     """
-    files = checkpoint_files(directory)
+    files = checkpoint_files(directory, kind)
     known = _load()
     hashes = {path: digest for path in files if (digest := _recall(known, path))}
     unknown = [path for path in files if path not in hashes]

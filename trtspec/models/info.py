@@ -9,7 +9,8 @@ from typing import Literal
 DTYPE_BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
 """Bytes of one value in the types that weights and KV cache can have."""
 
-Format = Literal["safetensors", "gguf"]
+Format = Literal["safetensors", "gguf", "torch"]
+"""How weights are stored; "torch" is pickled files, which are never opened here."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,8 +69,10 @@ class ModelInfo(ModelShape):
     :param dtype: type that most weight bytes are stored in: ``bfloat16``, ..., or the
         block type of a quantized GGUF, such as ``q4_1``.
     :param parameters: elements of all weights, tied ones counted once; of packed
-        quantized weights, the stored elements.
-    :param weight_bytes: bytes of all weights as they are stored.
+        quantized weights, the stored elements; in format ``torch`` an estimate, from
+        ``weight_bytes`` and ``dtype``.
+    :param weight_bytes: bytes of all weights as they are stored; in format ``torch``
+        what the index says, or the size of the file.
     :param directory: where the checkpoint is; takes no part in comparisons.
     """
 

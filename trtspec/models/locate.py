@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from trtspec.errors import UsageError
+from trtspec.methods.base import DrafterKind
 from trtspec.models.demo import DEMO
 from trtspec.models.demo_fetch import fetch_demo
 from trtspec.models.hub import cached_snapshot, download_snapshot, is_hub_id
@@ -25,16 +26,22 @@ class ModelReference:
 
     :param text: the name in the recipe.
     :param path: the local directory; None if it is known but not downloaded yet.
+    :param checkpoint: what it is a checkpoint of: a model, or a method's drafter.
     """
 
     kind: Literal["directory", "hub", "demo"]
     text: str
     revision: str | None
     path: Path | None
+    checkpoint: DrafterKind = "model"
 
 
 def parse_reference(
-    text: str, revision: str | None, base: Path, where: str = ""
+    text: str,
+    revision: str | None,
+    base: Path,
+    where: str = "",
+    checkpoint: DrafterKind = "model",
 ) -> ModelReference:
     """Tell what a model name means; looks at this machine only.
 
@@ -43,13 +50,14 @@ def parse_reference(
 
     :param base: directory that relative names start from: the recipe's.
     :param where: file:line of the name, for messages.
+    :param checkpoint: what it is a checkpoint of: a model, or a method's drafter.
     :raises UsageError: if the directory does not exist, or the name means nothing.
     """
     if text.startswith(_DEMO):
-        return _demo(text, revision, where)
+        return _demo(text, revision, where, checkpoint)
     directory = _expand(text, base)
     if directory.is_dir():
-        return ModelReference("directory", text, revision, directory)
+        return ModelReference("directory", text, revision, directory, checkpoint)
     if directory.exists():
         raise UsageError(
             f"model {text!r} is a file",
@@ -65,7 +73,8 @@ def parse_reference(
             allowed=_ALLOWED,
             action="correct the path",
         )
-    return ModelReference("hub", text, revision, cached_snapshot(text, revision))
+    path = cached_snapshot(text, revision, checkpoint)
+    return ModelReference("hub", text, revision, path, checkpoint)
 
 
 def fetch(reference: ModelReference, progress: Callable[[str], None]) -> Path:
@@ -78,11 +87,20 @@ def fetch(reference: ModelReference, progress: Callable[[str], None]) -> Path:
         return fetch_demo(progress)
     if reference.path is not None:
         return reference.path
-    cached = cached_snapshot(reference.text, reference.revision)
-    return cached or download_snapshot(reference.text, reference.revision, progress)
+    name, revision, kind = reference.text, reference.revision, reference.checkpoint
+    cached = cached_snapshot(name, revision, kind)
+    return cached or download_snapshot(name, revision, progress, kind)
 
 
-def _demo(text: str, revision: str | None, where: str) -> ModelReference:
+def _demo(
+    text: str, revision: str | None, where: str, checkpoint: DrafterKind
+) -> ModelReference:
+    if checkpoint != "model":
+        raise UsageError(
+            f"{text!r} is a whole model, no drafter for method {checkpoint}",
+            where=where,
+            allowed="a directory (relative to the recipe), or a Hugging Face id",
+        )
     if text != _DEMO + DEMO.name:
         raise UsageError(
             f"there is no demo model {text!r}", where=where, allowed=_DEMO + DEMO.name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from trtspec.errors import UsageError
@@ -23,7 +24,7 @@ def read_tensors(directory: Path) -> dict[str, TensorHeader]:
     if (directory / SINGLE).is_file():
         return read_header(directory / SINGLE)
     if (directory / INDEX).is_file():
-        return _read_shards(directory, _weight_map(directory / INDEX))
+        return _read_shards(directory, weight_map(directory / INDEX))
     raise _no_weights(directory)
 
 
@@ -35,11 +36,15 @@ def weight_files(directory: Path) -> tuple[str, ...]:
     if (directory / SINGLE).is_file():
         return (SINGLE,)
     if (directory / INDEX).is_file():
-        return (INDEX, *sorted(set(_weight_map(directory / INDEX).values())))
+        return (INDEX, *sorted(set(weight_map(directory / INDEX).values())))
     return ()
 
 
-def _weight_map(index: Path) -> dict[str, str]:
+def weight_map(index: Path) -> dict[str, str]:
+    """Read which file of a sharded checkpoint holds which tensor.
+
+    :raises UsageError: if the index is damaged, or names a file elsewhere.
+    """
     weights = read_json_object(index).get("weight_map")
     if not isinstance(weights, dict) or not weights:
         raise UsageError(
@@ -55,8 +60,11 @@ def _weight_map(index: Path) -> dict[str, str]:
     return weights
 
 
-def _read_shards(directory: Path, weights: dict[str, str]) -> dict[str, TensorHeader]:
-    shards = sorted(set(weights.values()))
+def require_shards(directory: Path, shards: Sequence[str]) -> None:
+    """Refuse a sharded checkpoint that lacks a file.
+
+    :raises UsageError: naming the first file that is missing.
+    """
     absent = [shard for shard in shards if not (directory / shard).is_file()]
     if absent:
         raise UsageError(
@@ -65,6 +73,11 @@ def _read_shards(directory: Path, weights: dict[str, str]) -> dict[str, TensorHe
             where=str(directory),
             action="fetch the missing files",
         )
+
+
+def _read_shards(directory: Path, weights: dict[str, str]) -> dict[str, TensorHeader]:
+    shards = sorted(set(weights.values()))
+    require_shards(directory, shards)
     headers = {shard: read_header(directory / shard) for shard in shards}
     lost = [name for name, shard in weights.items() if name not in headers[shard]]
     if lost:
@@ -84,7 +97,8 @@ def _no_weights(directory: Path) -> UsageError:
             f"holds its weights as {pickled[0]}, a format that can run code when it "
             "is loaded",
             where=str(directory),
-            allowed=f"{SINGLE}, sharded safetensors, or one .gguf file",
+            allowed=f"{SINGLE}, sharded safetensors, or one .gguf file; backend "
+            "tensorrt also takes pytorch_model.bin, single or sharded",
             action="convert it: load it with transformers where you trust it, then "
             "save_pretrained(DIRECTORY)",
         )
@@ -93,6 +107,7 @@ def _no_weights(directory: Path) -> UsageError:
     return UsageError(
         f"holds {found}",
         where=str(directory),
-        allowed=f"{SINGLE}, shards with {INDEX}, or one .gguf file",
+        allowed=f"{SINGLE}, shards with {INDEX}, or one .gguf file; backend tensorrt "
+        "also takes pytorch_model.bin, single or sharded",
         action="give the directory of a complete checkpoint",
     )

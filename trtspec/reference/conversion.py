@@ -78,7 +78,7 @@ def plan_conversion(source: Source, dtype: str) -> Conversion:
         own code to undo.
     """
     info = source.info
-    assert info is not None, "stages are planned for known checkpoints"
+    assert isinstance(info, ModelInfo), "stages are planned for known models"
     if info.format == "gguf":
         return Conversion("load", dtype, False, _needs(info, dtype), info.dtype)
     stored = _float_types(source)
@@ -93,7 +93,7 @@ def _needs(info: ModelInfo, dtype: str) -> int:
 
 def _float_types(source: Source) -> set[str]:
     assert source.directory is not None
-    assert source.info is not None, "its format is known"
+    assert isinstance(source.info, ModelInfo), "its format is known"
     if source.info.quantization != "none":
         raise _quantized(source, source.info.quantization)
     types = {tensor.dtype for tensor in read_tensors(source.directory).values()}

@@ -9,13 +9,20 @@ from tests.models.tiny import write_checkpoint
 from trtspec.check.rules.model import (
     family_is_supported,
     layers_roll_back,
+    stored_format,
     stored_quantization,
     tokenizer,
     wanted_options,
 )
 from trtspec.models.describe import describe
 
-RULES = [layers_roll_back, family_is_supported, stored_quantization, wanted_options]
+RULES = [
+    layers_roll_back,
+    family_is_supported,
+    stored_format,
+    stored_quantization,
+    wanted_options,
+]
 
 
 def only(findings):
@@ -142,3 +149,36 @@ def test_one_finding_is_enough_where_layer_types_say_the_same():
     found = subject(replace(MODEL, family="qwen3_next", layer_types=("linear",)))
     assert only(layers_roll_back(found))
     assert not list(family_is_supported(found))
+
+
+def test_pickled_weights_are_blocking_on_the_reference_backend():
+    pickled = replace(MODEL, format="torch")
+    target, draft = stored_format(subject(pickled, pickled))
+    assert (target.where, draft.where) == ("target.model", "speculation.model")
+    assert (target.rule, target.severity) == ("stored-format", "blocking")
+    assert "target model's weights are pickled" in target.what
+    assert "save_pretrained" in target.action
+    assert "backend tensorrt" in target.action
+
+
+def test_a_gguf_is_blocking_on_the_engine_backend():
+    gguf = replace(MODEL, format="gguf", quantization="q4_1")
+    finding = only(stored_format(subject(gguf, backend="tensorrt")))
+    assert (finding.rule, finding.severity) == ("stored-format", "blocking")
+    assert "stored as GGUF" in finding.what
+    assert "safetensors or pytorch_model.bin" in finding.why
+    assert not [f for rule in RULES for f in rule(subject(gguf, backend="pytorch"))]
+
+
+@pytest.mark.parametrize(
+    ("backend", "stored"),
+    [
+        ("reference", "safetensors"),
+        ("reference", "gguf"),
+        ("tensorrt", "safetensors"),
+        ("tensorrt", "torch"),
+    ],
+)
+def test_a_format_that_the_backend_reads_gives_no_finding(backend, stored):
+    model = replace(MODEL, format=stored)
+    assert not list(stored_format(subject(model, backend=backend)))

@@ -5,13 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from trtspec.check.finding import Finding
-from trtspec.check.rules import code, limits, machine, model, pair, workload
+from trtspec.check.rules import (
+    code,
+    drafter,
+    limits,
+    machine,
+    method,
+    model,
+    pair,
+    workload,
+)
 from trtspec.check.subject import Subject
 
 Rule = Callable[[Subject], Iterable[Finding]]
 
 MODEL_RULES: tuple[Rule, ...] = (
+    method.runs_on_backend,
+    method.keeps_the_output,
     model.wanted_options,
+    model.stored_format,
     model.tokenizer,
     model.layers_roll_back,
     model.family_is_supported,
@@ -20,6 +32,10 @@ MODEL_RULES: tuple[Rule, ...] = (
     pair.token_ids,
     pair.vocabulary_rows,
     pair.draft_is_smaller,
+    drafter.hidden_size,
+    drafter.drafter_vocabulary,
+    drafter.medusa_heads,
+    drafter.eagle_bias,
     limits.context_length,
     limits.draft_fits,
 )

@@ -3,14 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from trtspec.check.finding import Finding
 from trtspec.check.subject import SECTION, Subject
 from trtspec.models.families import OWN_POSITIONS, RECURRENT
 from trtspec.models.files import TOKENIZER_FILES
-from trtspec.models.info import ModelInfo
+from trtspec.models.info import Format, ModelInfo
 
 _ROLLED_BACK = {"full_attention", "sliding_attention"}
+
+
+class _Unread(NamedTuple):
+    """A format that a backend does not read, and what to say about it."""
+
+    format: Format
+    are: str
+    why: str
+    action: str
+
+
+_UNREAD_FORMATS = {
+    "reference": _Unread(
+        "torch",
+        "pickled (pytorch_model.bin), a format that can run code when it is loaded",
+        "backend reference reads safetensors and GGUF only",
+        "convert them to safetensors: load the model with transformers where you trust "
+        "it, then save_pretrained(DIRECTORY); or use backend tensorrt",
+    ),
+    "tensorrt": _Unread(
+        "gguf",
+        "stored as GGUF",
+        "TensorRT-LLM's conversion scripts read transformers checkpoints: safetensors "
+        "or pytorch_model.bin",
+        "give the checkpoint that the GGUF was made from, or use backend reference",
+    ),
+}
 
 
 def tokenizer(subject: Subject) -> Iterator[Finding]:
@@ -78,6 +106,21 @@ def _family_reason(model: ModelInfo) -> str:
     if model.family in OWN_POSITIONS or (model.family == "falcon" and model.alibi):
         return "its attention does not go by the positions and mask it is given"
     return ""
+
+
+def stored_format(subject: Subject) -> Iterator[Finding]:
+    """Refuse weights in a format that the backend does not read."""
+    unread = _UNREAD_FORMATS.get(subject.recipe.backend)
+    for role, model in subject.models:
+        if unread is not None and model.format == unread.format:
+            yield Finding(
+                "stored-format",
+                "blocking",
+                subject.where_model(role),
+                f"the {role} model's weights are {unread.are}",
+                unread.why,
+                unread.action,
+            )
 
 
 def stored_quantization(subject: Subject) -> Iterator[Finding]:

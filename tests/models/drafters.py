@@ -1,0 +1,91 @@
+"""Tiny drafters of each kind, laid out as published ones are."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+from safetensors.numpy import save_file
+
+from tests.models.tiny import HIDDEN, ROWS
+
+NOT_A_PICKLE = b"whoever unpickles this fails" * 10
+EAGLE_CONFIG = {
+    "architectures": ["LlamaForCausalLM"],
+    "model_type": "llama",
+    "num_hidden_layers": 1,
+    "num_attention_heads": 2,
+    "hidden_size": HIDDEN,
+    "intermediate_size": 12,
+    "vocab_size": ROWS,
+    "torch_dtype": "float16",
+}
+REDRAFTER_CONFIG = {
+    "model_type": "recurrent_drafting_drafter",
+    "hidden_size": HIDDEN,
+    "exit_dim": 2 * HIDDEN,
+    "num_draft_layers": 2,
+    "rnn": True,
+    "vocab_size": ROWS,
+}
+
+
+def _config(directory, config):
+    directory.mkdir(parents=True, exist_ok=True)
+    given = {key: value for key, value in config.items() if value is not None}
+    (directory / "config.json").write_text(json.dumps(given))
+
+
+def _save(shapes, path):
+    save_file(
+        {name: np.zeros(shape, np.float16) for name, shape in shapes.items()}, path
+    )
+
+
+def write_medusa(directory, *, heads=3, layers=1, rows=ROWS, pickled=False, **config):
+    """Write Medusa heads; the configuration names two, as published ones do."""
+    _config(directory, {"medusa_num_heads": 2, "medusa_num_layers": 1, **config})
+    if pickled:
+        (directory / "medusa_lm_head.pt").write_bytes(NOT_A_PICKLE)
+        return directory
+    shapes = {}
+    for head in range(heads):
+        for layer in range(layers):
+            shapes[f"{head}.{layer}.linear.weight"] = (HIDDEN, HIDDEN)
+            shapes[f"{head}.{layer}.linear.bias"] = (HIDDEN,)
+        shapes[f"{head}.{layers}.weight"] = (rows, HIDDEN)
+    _save(shapes, directory / "medusa_lm_head.safetensors")
+    return directory
+
+
+def write_eagle(
+    directory, *, layers=1, rows=ROWS, bias=True, pickled=False, extra=(), **config
+):
+    """Write an EAGLE drafter; ``extra`` names further tensors."""
+    _config(directory, {**EAGLE_CONFIG, **config})
+    if pickled:
+        (directory / "pytorch_model.bin").write_bytes(NOT_A_PICKLE)
+        return directory
+    shapes = {"embed_tokens.weight": (rows, HIDDEN), "fc.weight": (HIDDEN, 2 * HIDDEN)}
+    if bias:
+        shapes["fc.bias"] = (HIDDEN,)
+    for layer in range(layers):
+        shapes[f"layers.{layer}.self_attn.q_proj.weight"] = (HIDDEN, HIDDEN)
+    shapes |= dict.fromkeys(extra, (4,))
+    _save(shapes, directory / "model.safetensors")
+    return directory
+
+
+def write_redrafter(
+    directory, *, prefix="lm_head", rows=ROWS, pickled=False, **config
+) -> Path:
+    """Write a ReDrafter head of two layers under one of its names."""
+    _config(directory, {**REDRAFTER_CONFIG, **config})
+    if pickled:
+        (directory / "model.pt").write_bytes(NOT_A_PICKLE)
+        return directory
+    wide = 2 * HIDDEN
+    shapes = {f"{prefix}.{n}.linear.weight": (wide, wide) for n in range(2)}
+    shapes[f"{prefix}.2.weight"] = (rows, wide)
+    shapes["rnn_u.weight"] = (HIDDEN, HIDDEN)
+    _save(shapes, directory / "model.safetensors")
+    return directory

@@ -1,0 +1,113 @@
+"""Whether a drafter that is no model of its own fits the target and the recipe."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trtspec.check.finding import Finding, Severity
+from trtspec.check.subject import Subject
+from trtspec.methods.medusa import Medusa
+from trtspec.models.drafter import DrafterInfo
+
+_OTHER_TARGET = "choose the drafter that was trained for this target model"
+
+
+def hidden_size(subject: Subject) -> Iterator[Finding]:
+    """Refuse a drafter that was trained on hidden states of another size."""
+    target, drafter = subject.target, subject.drafter
+    if target is None or drafter is None or drafter.hidden_size is None:
+        return
+    if drafter.hidden_size != target.hidden_size:
+        yield Finding(
+            "drafter-hidden-size",
+            "blocking",
+            subject.where_model("draft"),
+            f"the {drafter.kind} drafter has hidden_size {drafter.hidden_size}, the "
+            f"target model {target.hidden_size}",
+            "it reads the target's hidden states, so that both must be equal",
+            _OTHER_TARGET,
+        )
+
+
+def drafter_vocabulary(subject: Subject) -> Iterator[Finding]:
+    """Hold the tokens that a drafter can propose against the target's.
+
+    TensorRT-LLM gives the drafter the target's ``vocab_size`` and loads the drafter's
+    rows into that (tensorrt_llm/models/{medusa,eagle}/config.py).
+    """
+    target, drafter = subject.target, subject.drafter
+    if target is None or drafter is None or drafter.vocabulary_rows is None:
+        return
+    if drafter.vocabulary_rows != target.vocabulary_rows:
+        yield Finding(
+            "drafter-vocabulary",
+            _severity(drafter),
+            subject.where_model("draft"),
+            f"the {drafter.kind} drafter has {drafter.vocabulary_rows} vocabulary "
+            f"rows{_by_configuration(drafter)}, the target model "
+            f"{target.vocabulary_rows}",
+            "TensorRT-LLM loads the drafter's rows into those of the target",
+            _OTHER_TARGET,
+        )
+
+
+def medusa_heads(subject: Subject) -> Iterator[Finding]:
+    """Hold the heads and layers that a recipe takes against those that are there.
+
+    ``config.json`` proves neither: that of FasterDecoding/medusa-vicuna-7b-v1.3 names 2
+    heads, and TensorRT-LLM's own example takes 4 from its weights
+    (examples/medusa/README.md).
+    """
+    method, drafter = subject.recipe.speculation, subject.drafter
+    if not isinstance(method, Medusa) or drafter is None:
+        return
+    there = f"of the checkpoint{_by_configuration(drafter)}"
+    if drafter.heads is not None and method.num_heads > drafter.heads:
+        yield Finding(
+            "medusa-heads",
+            _severity(drafter),
+            subject.where("speculation", "num_heads"),
+            f"num_heads {method.num_heads} is above the {drafter.heads} heads {there}",
+            "the conversion fails at the first head that is not there",
+            f"set num_heads to {drafter.heads} or less"
+            + ("" if drafter.is_counted else ", unless the weights hold more"),
+        )
+    if drafter.head_layers is not None and method.num_layers != drafter.head_layers:
+        yield Finding(
+            "medusa-heads",
+            _severity(drafter),
+            subject.where("speculation", "num_layers"),
+            f"num_layers {method.num_layers} is not the {drafter.head_layers} layer(s) "
+            f"per head {there}",
+            "the conversion looks for each head's output weight behind its last layer",
+            f"set num_layers to {drafter.head_layers}",
+        )
+
+
+def eagle_bias(subject: Subject) -> Iterator[Finding]:
+    """Point at EAGLE weights without the bias that the conversion reads.
+
+    Seen with yuhuili/EAGLE-LLaMA3-Instruct-8B: KeyError on fc.bias
+    (https://github.com/NVIDIA/TensorRT-LLM/issues/2588).
+    """
+    drafter = subject.drafter
+    if drafter is None or drafter.has_fc_bias is not False:
+        return
+    known = "its weights hold none" if drafter.is_counted else "config.json: bias false"
+    yield Finding(
+        "eagle-bias",
+        _severity(drafter),
+        subject.where_model("draft"),
+        f"the EAGLE drafter's projection has no bias fc.bias ({known})",
+        "TensorRT-LLM's engine has one, and its conversion fails without: KeyError",
+        "choose an EAGLE drafter with fc.bias, such as those for Vicuna and Llama 2",
+    )
+
+
+def _severity(drafter: DrafterInfo) -> Severity:
+    """What the tensors say is certain; a published configuration may be wrong."""
+    return "blocking" if drafter.is_counted else "warning"
+
+
+def _by_configuration(drafter: DrafterInfo) -> str:
+    return "" if drafter.is_counted else " by its config.json"
