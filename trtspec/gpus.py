@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import Field
-
-from trtspec.bench.records import Record
+from pydantic import BaseModel, ConfigDict, Field
 
 
-class Gpu(Record):
+class Gpu(BaseModel):
     """One GPU as its driver describes it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str = Field(description="Product name.")
     memory_bytes: int = Field(description="Device memory.")
     driver: str = Field(description="Driver version.")
+    compute_capability: str | None = Field(
+        default=None, description="Such as 9.0 for Hopper."
+    )
     sm_clock_mhz: int | None = Field(description="Clock of the SMs at the start.")
     power_limit_watts: float | None = Field(description="Enforced power limit.")
 
@@ -45,9 +48,18 @@ def _gpu(nvml: Any, index: int) -> Gpu:
         name=_text(nvml.nvmlDeviceGetName(handle)),
         memory_bytes=nvml.nvmlDeviceGetMemoryInfo(handle).total,
         driver=_text(nvml.nvmlSystemGetDriverVersion()),
+        compute_capability=_compute_capability(nvml, handle),
         sm_clock_mhz=_clock(nvml, handle),
         power_limit_watts=_power_limit(nvml, handle),
     )
+
+
+def _compute_capability(nvml: Any, handle: Any) -> str | None:
+    try:
+        major, minor = nvml.nvmlDeviceGetCudaComputeCapability(handle)
+    except nvml.NVMLError:
+        return None
+    return f"{major}.{minor}"
 
 
 def _clock(nvml: Any, handle: Any) -> int | None:

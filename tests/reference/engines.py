@@ -11,7 +11,7 @@ from trtspec.methods import DraftTarget, NGram, NoSpeculation
 from trtspec.reference.drafters import DraftModelDrafter, NGramDrafter
 from trtspec.reference.engine import Engine
 from trtspec.reference.running import Running
-from trtspec.reference.text import TextStream
+from trtspec.run.text import TextStream
 from trtspec.run import Completion, Request, SamplingParams, StepRecord
 
 

@@ -36,6 +36,7 @@ def test_json_line_is_one_line_with_every_metric():
         "accepted": 6,
         "acceptance_rate": 6 / 9,
         "acceptance_length": 3.0,
+        "lossy": None,
     }
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
-from trtspec.reference.text import TextStream
+from trtspec.run.text import TextStream
 
 
 def byte_tokenizer() -> Tokenizer:

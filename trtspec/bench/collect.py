@@ -100,4 +100,5 @@ def _sample(
         finish_reason=completion.finish_reason,
         tokens_sha256=sha256_json(completion.tokens),
         tokens=tuple(completion.tokens) if place.block == 1 else None,
+        lossy=completion.lossy,
     )

@@ -12,8 +12,8 @@ import psutil
 from pydantic import Field, JsonValue
 
 from trtspec import __version__
-from trtspec.bench.gpus import Gpu, find_gpus
 from trtspec.bench.records import Record
+from trtspec.gpus import Gpu, find_gpus
 
 PACKAGES = (
     "torch",

@@ -52,6 +52,10 @@ class Sample(Record):
     tokens: tuple[int, ...] | None = Field(
         default=None, description="Emitted token ids; kept for block 1 of each arm."
     )
+    lossy: str = Field(
+        default="",
+        description="Why the output need not be the target's own; empty if it is.",
+    )
 
 
 class StepTimes(Record):

@@ -45,7 +45,7 @@ def describe_speculation(speculation: object) -> str:
     details = [
         f"{str(key).replace('_', ' ')} {value}"
         for key, value in speculation.items()
-        if key != "method" and value is not None
+        if key != "method" and value not in (None, False, "none")
     ]
     return ", ".join([f"speculation {speculation.get('method')}", *details])
 
@@ -114,6 +114,8 @@ def verdict_line(cell: Cell) -> str:
     assert cell.verdict is not None
     assert cell.outputs is not None
     parts = [_speed(cell.ratios), _outputs(cell.outputs)]
+    if cell.lossy:
+        parts.append(f"LOSSY: {cell.lossy}")
     reason = f" ({cell.verdict.reason})" if cell.verdict.reason else ""
     return f"{start} {'; '.join(filter(None, parts))} -> {cell.verdict.word}{reason}"
 

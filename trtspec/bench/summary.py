@@ -53,6 +53,11 @@ class Cell(Record):
     )
     outputs: Outputs | None = Field(default=None, description="Token ids compared.")
     verdict: Verdict | None = Field(default=None, description="What may be said.")
+    lossy: str = Field(
+        default="",
+        description="Why outputs with speculation need not be the target's own; empty "
+        "if they are.",
+    )
 
 
 def summarize(
@@ -100,6 +105,7 @@ def _cell(
             prompts=outputs.prompts,
             drafted=sum(s.drafted for s in on.samples),
         ),
+        lossy="; ".join(sorted({s.lossy for s in on.samples if s.lossy})),
     )
 
 

@@ -19,6 +19,7 @@ from trtspec.build.progress import SILENT
 from trtspec.build.sources import Source, StageInputs
 from trtspec.build.stage import Stage, StageContext
 from trtspec.check import check_models
+from trtspec.check.rules import Rule
 from trtspec.files import sha256_json
 from trtspec.models.describe import describe
 from trtspec.recipe.schema import Recipe
@@ -64,6 +65,20 @@ class ReferenceBackend:
         python = ".".join(map(str, sys.version_info[:3]))
         libraries = {name: installed_version(name) for name in _REPORTED}
         return {"trtspec": trtspec.__version__, "python": python, **libraries}
+
+    @property
+    def version(self) -> None:
+        """TensorRT-LLM takes no part."""
+        return None
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """Nothing beside the rules for all."""
+        return ()
+
+    def outline(self, inputs: StageInputs) -> tuple[Stage, ...]:
+        """How a checkpoint is converted depends on what it is."""
+        return ()
 
     def stages(self, inputs: StageInputs) -> tuple[Stage, ...]:
         """Convert each checkpoint; check that target and draft fit together."""

@@ -11,7 +11,7 @@ import torch
 import transformers
 
 from trtspec.build.artifact import Artifact
-from trtspec.errors import BackendUnavailableError, RunError, UsageError
+from trtspec.errors import BackendUnavailableError, RunError
 from trtspec.methods import DraftTarget, Method, NGram
 from trtspec.recipe.schema import Recipe
 from trtspec.reference.drafters import Drafter, DraftModelDrafter, NGramDrafter
@@ -22,8 +22,9 @@ from trtspec.reference.probe import require_faithful
 from trtspec.reference.running import Running
 from trtspec.reference.slots import SlotModel
 from trtspec.reference.threads import use_threads
-from trtspec.reference.tokens import TextCodec
 from trtspec.run import Message, Request, StepResult
+from trtspec.run.fit import require_fit
+from trtspec.run.tokens import TextCodec
 
 
 class ReferenceRunner:
@@ -82,7 +83,7 @@ class ReferenceRunner:
 
         :raises UsageError: if it does not fit the recipe's limits.
         """
-        _require_fit(request, self._recipe)
+        require_fit(request, self._recipe, self._recipe.speculation.longest_draft)
         stream = self._codec.stream(request.stop)
         now = time.perf_counter()
         self._engine.submit(Running(request, stream, self._codec.end_tokens, now))
@@ -189,28 +190,4 @@ def _require_device(device: str) -> None:
             f"torch has no device {device!r} here",
             where="--device",
             allowed=", ".join(name for name, there in available.items() if there),
-        )
-
-
-def _require_fit(request: Request, recipe: Recipe) -> None:
-    """Refuse what could only fail or be cut silently later."""
-    limits, size = recipe.limits, len(request.prompt)
-    if size == 0:
-        raise UsageError("the prompt has no tokens", where=f"request {request.id}")
-    if size > limits.max_input_tokens:
-        raise UsageError(
-            f"the prompt has {size} tokens",
-            where=f"request {request.id}",
-            allowed=f"up to limits.max_input_tokens = {limits.max_input_tokens}",
-            action="shorten the prompt, or raise the limit in the recipe",
-        )
-    if request.max_new_tokens < 1 or size + request.max_new_tokens > (
-        limits.max_total_tokens
-    ):
-        raise UsageError(
-            f"{size} prompt tokens and {request.max_new_tokens} output tokens",
-            where=f"request {request.id}",
-            allowed="at least 1 output token, and together up to "
-            f"limits.max_total_tokens = {limits.max_total_tokens}",
-            action="ask for fewer output tokens, or raise the limit in the recipe",
         )

@@ -1,7 +1,12 @@
 """Requests, completions, step records and the runner protocol of every backend."""
 
 from trtspec.run.generate import generate
-from trtspec.run.inputs import Asked, make_requests, sampling_params
+from trtspec.run.inputs import (
+    Asked,
+    make_requests,
+    own_speculation,
+    sampling_params,
+)
 from trtspec.run.runner import Message, Runner
 from trtspec.run.types import (
     Chunk,
@@ -26,5 +31,6 @@ __all__ = [
     "StepResult",
     "generate",
     "make_requests",
+    "own_speculation",
     "sampling_params",
 ]

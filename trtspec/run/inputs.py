@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from pydantic import ValidationError
+
 from trtspec.errors import Problem, UsageError
+from trtspec.methods import ChainMethod, Lookahead, Method
 from trtspec.recipe import Prompt, Sampling
 from trtspec.run.runner import Runner
 from trtspec.run.types import Request, SamplingParams
@@ -17,6 +20,7 @@ class Asked:
 
     :param max_new_tokens: tokens that every request must have room for; None for up
         to ``usual_tokens``, or as many as fit.
+    :param speculation: the requests' own parameters of the recipe's method.
     :param raw: send the last message's text as it is, without the chat template.
     """
 
@@ -26,6 +30,7 @@ class Asked:
     stop: tuple[str, ...] = ()
     ignore_eos: bool = False
     speculate: bool = True
+    speculation: Method | None = None
     raw: bool = False
 
 
@@ -36,6 +41,38 @@ def sampling_params(sampling: Sampling, **changes: float | None) -> SamplingPara
     """
     values = sampling.model_dump() | {k: v for k, v in changes.items() if v is not None}
     return SamplingParams(**values)
+
+
+def own_speculation(
+    method: Method, draft_length: int | None, lookahead: tuple[int, int, int] | None
+) -> Method | None:
+    """Take a recipe's method, with what the command line says instead.
+
+    :param lookahead: window, n-gram and verification set size.
+    :returns: None if the command line says nothing.
+    :raises UsageError: if the method has no such parameters, or they are not valid.
+    """
+    changes: dict[str, int] = {}
+    if draft_length is not None:
+        _require_kind(method, ChainMethod, "--draft-length", "a draft length")
+        changes["draft_length"] = draft_length
+    if lookahead is not None:
+        _require_kind(method, Lookahead, "--lookahead", "lookahead sizes")
+        names = ("window_size", "ngram_size", "verification_set_size")
+        changes |= dict(zip(names, lookahead, strict=True))
+    if not changes:
+        return None
+    try:
+        return type(method).model_validate({**method.model_dump(), **changes})
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = "--draft-length" if draft_length is not None else "--lookahead"
+        raise UsageError(first["msg"], where=where) from None
+
+
+def _require_kind(method: Method, kind: type[Method], where: str, what: str) -> None:
+    if not isinstance(method, kind):
+        raise UsageError(f"method {method.method} has no {what}", where=where)
 
 
 def make_requests(
@@ -63,6 +100,7 @@ def make_requests(
                 asked.stop,
                 asked.ignore_eos,
                 asked.speculate,
+                asked.speculation,
             )
         )
     if problems:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from trtspec.reference.chance import SeededChance
-from trtspec.reference.text import TextStream
-from trtspec.run import Chunk, Completion, FinishReason, Request
+from trtspec.run.text import TextStream
+from trtspec.run.types import Chunk, Completion, FinishReason, Request
 
 
 class Running:
@@ -26,7 +25,6 @@ class Running:
     ) -> None:
         self.request = request
         self.tokens = list(request.prompt)
-        self.chance = SeededChance(request.sampling.seed)
         self.cancelled = False
         self.completion = Completion(
             request.id, len(request.prompt), submitted_at=submitted_at
@@ -47,7 +45,12 @@ class Running:
 
     def draft_limit(self, draft_length: int) -> int:
         """Most tokens worth proposing: the last one that fits is never a draft."""
-        return min(draft_length, self.room - 1) if self.request.speculate else 0
+        if not self.request.speculate:
+            return 0
+        own = self.request.speculation
+        if own is not None:
+            draft_length = min(draft_length, own.longest_draft)
+        return min(draft_length, self.room - 1)
 
     def count_step(self, drafted: int, accepted: int) -> None:
         """Count one verification step of this request."""

@@ -27,6 +27,7 @@ def json_line(completion: Completion, request: Request) -> str:
             "accepted": completion.accepted,
             "acceptance_rate": completion.acceptance_rate,
             "acceptance_length": completion.acceptance_length,
+            "lossy": completion.lossy or None,
         },
         ensure_ascii=False,
     )
@@ -48,6 +49,9 @@ def totals(completions: Sequence[Completion]) -> str:
         parts.append(f"acceptance length {1 + accepted / steps:.2f}")
     else:
         parts.append("no speculation")
+    parts += [
+        f"LOSSY: {reason}" for reason in sorted({c.lossy for c in completions} - {""})
+    ]
     return ", ".join(parts)
 
 

@@ -7,13 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from jinja2 import TemplateError
 from tokenizers import Tokenizer
-from transformers import AutoTokenizer
 
 from trtspec.errors import RunError, UsageError
-from trtspec.reference.text import TextStream
-from trtspec.run import Message
+from trtspec.run.runner import Message
+from trtspec.run.text import TextStream
 
 
 class TextCodec:
@@ -49,7 +47,11 @@ class TextCodec:
 
         :raises UsageError: if the model has no chat template.
         """
+        from jinja2 import TemplateError
+
         if self._full is None:
+            from transformers import AutoTokenizer
+
             self._full = AutoTokenizer.from_pretrained(
                 self._directory, local_files_only=True, trust_remote_code=False
             )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from trtspec.methods import Method
+
 FinishReason = Literal["stop", "length", "cancelled"]
 
 
@@ -38,6 +40,8 @@ class Request:
     :param stop: strings that end the output; the text is cut before them.
     :param ignore_eos: go on past the end-of-sequence token (fixed output lengths).
     :param speculate: False decodes without drafting: the off arm.
+    :param speculation: this request's own parameters of the recipe's method, within
+        what the artifact was built for; None for the recipe's.
     """
 
     id: str
@@ -47,6 +51,7 @@ class Request:
     stop: tuple[str, ...] = ()
     ignore_eos: bool = False
     speculate: bool = True
+    speculation: Method | None = None
 
 
 @dataclass(slots=True)
@@ -55,7 +60,8 @@ class Completion:
 
     Times are seconds on the clock of ``time.perf_counter``. ``drafted`` and
     ``accepted`` count draft tokens really proposed, and those of them that became
-    output. ``steps`` counts verification steps (the prefill is none).
+    output. ``steps`` counts verification steps (the prefill is none). ``lossy`` says
+    why the output need not be the target model's own; empty if it is.
     """
 
     request_id: str
@@ -69,6 +75,7 @@ class Completion:
     steps: int = 0
     drafted: int = 0
     accepted: int = 0
+    lossy: str = ""
 
     @property
     def ttft(self) -> float | None:

@@ -7,39 +7,7 @@ from collections.abc import Sequence
 from trtspec.methods import NGram
 from trtspec.reference.drafters.base import DraftContext
 from trtspec.reference.tree import NO_DRAFT, DraftTree
-
-
-class NGramIndex:
-    """Where each n-gram of one growing text last continued.
-
-    :param longest: longest n-gram that is looked up.
-    """
-
-    def __init__(self, longest: int) -> None:
-        self._longest = longest
-        self._continuation: dict[tuple[int, ...], int] = {}
-        self._indexed = 0
-
-    def draft(self, tokens: Sequence[int], limit: int) -> list[int]:
-        """Copy up to ``limit`` tokens from behind the latest earlier match.
-
-        The longest n-gram that occurs earlier wins. A copy that reaches the end of
-        the text goes on with what it has copied, so that a repetition is continued.
-        """
-        self._extend(tokens)
-        for size in range(min(self._longest, len(tokens) - 1), 0, -1):
-            start = self._continuation.get(tuple(tokens[-size:]))
-            if start is not None:
-                period = len(tokens) - start
-                return [tokens[start + i % period] for i in range(limit)]
-        return []
-
-    def _extend(self, tokens: Sequence[int]) -> None:
-        """Index the n-grams that end before the last token: those have a follower."""
-        for end in range(max(self._indexed, 1), len(tokens)):
-            for size in range(1, min(self._longest, end) + 1):
-                self._continuation[tuple(tokens[end - size : end])] = end
-        self._indexed = len(tokens)
+from trtspec.run.prompt_lookup import NGramIndex
 
 
 class NGramDrafter:

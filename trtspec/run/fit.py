@@ -1,0 +1,63 @@
+"""Whether a request fits the artifact that it is sent to."""
+
+from __future__ import annotations
+
+from trtspec.errors import UsageError
+from trtspec.methods import Method
+from trtspec.recipe.schema import Limits, Recipe
+from trtspec.run.types import Request
+
+
+def require_fit(request: Request, recipe: Recipe, capacity: int) -> None:
+    """Refuse what could only fail or be cut silently later.
+
+    :param capacity: draft tokens per step that the artifact was built for.
+    :raises UsageError: with the request's value and the largest that fits.
+    """
+    _require_lengths(request, recipe.limits)
+    if request.speculation is not None:
+        _require_own_speculation(request, request.speculation, recipe, capacity)
+
+
+def _require_lengths(request: Request, limits: Limits) -> None:
+    size, where = len(request.prompt), f"request {request.id}"
+    if size == 0:
+        raise UsageError("the prompt has no tokens", where=where)
+    if size > limits.max_input_tokens:
+        raise UsageError(
+            f"the prompt has {size} tokens",
+            where=where,
+            allowed=f"up to limits.max_input_tokens = {limits.max_input_tokens}",
+            action="shorten the prompt, or raise the limit in the recipe",
+        )
+    if request.max_new_tokens < 1 or size + request.max_new_tokens > (
+        limits.max_total_tokens
+    ):
+        raise UsageError(
+            f"{size} prompt tokens and {request.max_new_tokens} output tokens",
+            where=where,
+            allowed="at least 1 output token, and together up to "
+            f"limits.max_total_tokens = {limits.max_total_tokens}",
+            action="ask for fewer output tokens, or raise the limit in the recipe",
+        )
+
+
+def _require_own_speculation(
+    request: Request, own: Method, recipe: Recipe, capacity: int
+) -> None:
+    method = recipe.speculation.method
+    if own.method != method:
+        raise UsageError(
+            f"the request asks for method {own.method}",
+            where=f"request {request.id}",
+            allowed=f"the artifact's method, {method}",
+            action="build a recipe with that method",
+        )
+    if own.longest_draft > capacity:
+        raise UsageError(
+            f"a draft of {own.longest_draft} tokens is longer than the artifact was "
+            f"built for: {capacity}",
+            where=f"request {request.id}",
+            allowed=f"up to {capacity} draft tokens",
+            action="ask for a shorter draft, or build with a larger capacity",
+        )
