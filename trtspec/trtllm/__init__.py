@@ -1,0 +1,1 @@
+"""What trtspec knows of TensorRT-LLM, and how it drives it."""
