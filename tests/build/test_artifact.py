@@ -5,6 +5,7 @@ import json
 import pytest
 
 from tests.build.projects import load, write_project
+from tests.trtllm.engine.projects import make_workshop
 from trtspec.build.artifact import Artifact, read_manifest
 from trtspec.build.build import build
 from trtspec.errors import RunError, UsageError
@@ -24,6 +25,22 @@ def test_opened_artifact_names_its_parts(path):
     assert artifact.target == path / "target"
     assert artifact.draft == path / "draft"
     assert artifact.workload == path / "workload.jsonl"
+
+
+def test_models_of_the_reference_engine_have_their_own_tokenizer(path):
+    artifact = Artifact.open(path)
+    assert artifact.tokenizer == artifact.target
+
+
+def test_engines_have_their_tokenizer_beside_them(tmp_path):
+    workshop = make_workshop(tmp_path)
+    artifact = workshop.build(workshop.write("medusa")).artifact
+    assert artifact.tokenizer == artifact.path / "tokenizer"
+    # the heads are in the target engine
+    assert artifact.draft is None
+    (artifact.tokenizer / "added.json").write_text("{}")
+    with pytest.raises(RunError, match=r"tokenizer/added\.json was added"):
+        Artifact.open(artifact.path)
 
 
 def test_its_recipe_needs_nothing_from_outside(path):

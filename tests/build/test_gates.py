@@ -1,18 +1,22 @@
 """Whether a build stops before anything slow when it could not end well."""
 
 import pytest
+from packaging.version import Version
 
 from tests.build.projects import load, write_project
 from trtspec.build.gates import refuse_blocking, require_backend, require_no_findings
 from trtspec.check import Finding
-from trtspec.errors import BackendUnavailableError, FindingsError
+from trtspec.errors import BackendUnavailableError, FindingsError, Problem
 
 
 class Backend:
-    name = "toy"
+    name, version, rules = "toy", None, ()
 
     def missing(self, formats=()):
-        return [f"{name} not installed: pip install {name}" for name in sorted(formats)]
+        return [
+            Problem(f"{name} not installed", action=f"pip install {name}")
+            for name in sorted(formats)
+        ]
 
 
 def finding(severity, what="it is so", why="that is why"):
@@ -48,11 +52,29 @@ def test_all_blocking_findings_are_in_the_error(lines):
 
 
 def test_sound_recipe_passes(tmp_path, lines):
-    require_no_findings(load(write_project(tmp_path)), lines.progress)
+    require_no_findings(load(write_project(tmp_path)), Backend(), lines.progress)
     assert lines == []
 
 
 def test_limits_beyond_the_model_block(tmp_path, lines):
     recipe = write_project(tmp_path, limits={"max_total_tokens": 4096})
     with pytest.raises(FindingsError, match="4096"):
-        require_no_findings(load(recipe), lines.progress)
+        require_no_findings(load(recipe), Backend(), lines.progress)
+
+
+class Strict(Backend):
+    """A backend with rules of its own, which know its version."""
+
+    version = Version("1.2.1")
+
+    @property
+    def rules(self):
+        return (self.refuses,)
+
+    def refuses(self, subject):
+        yield finding("blocking", f"{subject.recipe.name} on {subject.version}")
+
+
+def test_rules_of_the_backend_are_looked_at_with_its_version(tmp_path, lines):
+    with pytest.raises(FindingsError, match=r"tiny on 1\.2\.1"):
+        require_no_findings(load(write_project(tmp_path)), Strict(), lines.progress)

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.build.projects import load, write_project
+from tests.trtllm.engine.projects import write_project as write_engine_project
 from trtspec.build.self_contained import artifact_texts, self_contained
 from trtspec.errors import UsageError
 from trtspec.recipe import load_recipe
@@ -24,6 +25,30 @@ def test_revisions_go_with_the_references(tmp_path):
     own = self_contained(changed)
     assert own.target.revision is None
     assert own.speculation.revision is None
+
+
+def test_trained_drafter_is_part_of_the_target(tmp_path):
+    recipe = load(write_engine_project(tmp_path, "medusa")).recipe
+    own = self_contained(recipe)
+    assert own.target.model == "./target"
+    assert own.speculation.model == "./target"
+    assert own.speculation.revision is None
+    assert own.speculation.tree == recipe.speculation.tree
+
+
+def test_engine_options_and_stated_families_stay(tmp_path):
+    target = {"family": "llama", "quantization": "fp8"}
+    engine = {"max_draft_length": 6, "kv_cache": "fp8"}
+    path = write_engine_project(
+        tmp_path, "draft_target", target=target, engine=engine, quantization="fp8"
+    )
+    loaded = load(path)
+    own = self_contained(loaded.recipe)
+    assert own.engine == loaded.recipe.engine
+    assert own.target.family == "llama"
+    assert own.speculation.quantization == "fp8"
+    (tmp_path / "own.yaml").write_bytes(artifact_texts(loaded)["recipe.yaml"])
+    assert load_recipe(tmp_path / "own.yaml").recipe == own
 
 
 def test_all_other_settings_stay(tmp_path):

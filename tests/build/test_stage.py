@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trtspec.build.command import Command
 from trtspec.build.progress import SILENT
 from trtspec.build.stage import Stage, StageContext
 
@@ -39,6 +40,9 @@ def test_key_changes_with_what_decides(change):
         {"summary": ("said otherwise",)},
         {"needs_bytes": 7},
         {"folder": "target"},
+        # what decides of a command is in the inputs, where it runs is not
+        {"command": Command(("program", "{output}"))},
+        {"paths": {"program": "/usr/bin/program"}},
     ],
 )
 def test_key_stays_with_what_does_not_decide(change):
@@ -56,6 +60,11 @@ def test_key_changes_when_a_used_stage_does():
 def test_key_does_not_depend_on_the_order_of_inputs(inputs):
     turned = dict(reversed(inputs.items()))
     assert replace(STAGE, inputs=inputs).key == replace(STAGE, inputs=turned).key
+
+
+def test_stages_are_equal_wherever_they_run():
+    assert replace(STAGE, paths={"python": "/a"}, action=print) == STAGE
+    assert replace(STAGE, command=Command(("program",))) != STAGE
 
 
 def test_label_is_name_and_first_twelve_digits():

@@ -8,6 +8,7 @@ from tests.models.tiny import CONTEXT, TOKENS, write_checkpoint
 from trtspec.check import check_models, check_recipe, is_blocked
 from trtspec.check.finding import SEVERITIES
 from trtspec.check.rules import MODEL_RULES, RULES
+from trtspec.errors import Problem
 from trtspec.models.describe import describe
 
 FITTING = {"max_input_tokens": 16, "max_total_tokens": CONTEXT}
@@ -84,7 +85,7 @@ def test_a_missing_package_is_blocked_and_asked_for_by_the_formats_found(models)
 
     def missing(formats):
         asked.append(set(formats))
-        return ["torch: pip install 'trtspec[reference]'"]
+        return [Problem("torch not installed")]
 
     assert rules(check_recipe(good(models), missing=missing)) == ["installation"]
     assert asked == [{"safetensors"}]

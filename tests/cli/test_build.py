@@ -8,6 +8,7 @@ import pytest
 
 from tests.build.projects import write_project
 from tests.models.tiny import TOKENS
+from tests.trtllm.engine.projects import make_workshop
 from trtspec.build.artifact import Artifact
 
 
@@ -65,6 +66,48 @@ def test_json_is_one_document_and_the_lines_go_to_stderr(run, tmp_path):
     ]  # fmt: skip
     assert set(document["stages"][0]) == {"name", "key", "duration_s", "reused"}
     assert "convert-target" in result.stderr
+
+
+def test_engines_are_built_with_what_is_on_the_path(run, tmp_path, monkeypatch):
+    workshop = make_workshop(tmp_path)
+    for name, value in workshop.standin.environment().items():
+        monkeypatch.setenv(name, value)
+    result = run(workshop.write("draft_target"))
+    assert result.returncode == 0, result.stderr
+    *stages, last = result.stdout.splitlines()
+    assert [line.split()[0] for line in stages] == [
+        "resolve", "tokenizer", "convert-target", "build-target", "convert-draft",
+        "build-draft", "assemble",
+    ]  # fmt: skip
+    artifact = Artifact.open(tmp_path / "engines" / last.rpartition("/")[2])
+    assert (artifact.draft / "rank0.engine").is_file()
+
+
+def test_failed_compilation_is_exit_5_with_what_it_means(run, tmp_path, monkeypatch):
+    workshop = make_workshop(tmp_path, fail="build:out_of_memory")
+    for name, value in workshop.standin.environment().items():
+        monkeypatch.setenv(name, value)
+    result = run(workshop.write("none"))
+    assert result.returncode == 5
+    assert "build-target failed: torch.OutOfMemoryError" in result.stderr
+    assert "meaning: The GPU has too little free memory." in result.stderr
+    assert "do: Free the GPU" in result.stderr
+    assert "see the log " in result.stderr
+    assert "Traceback (most recent" in result.stderr  # of the program's last lines
+    assert 'File "' not in result.stderr
+
+
+def test_examples_are_told_by_option(run, tmp_path, monkeypatch):
+    workshop = make_workshop(tmp_path)
+    for name, value in workshop.standin.environment().items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("TRTSPEC_TRTLLM_EXAMPLES")
+    recipe = workshop.write("none")
+    result = run(recipe)
+    assert result.returncode == 4
+    assert "no example scripts to convert with" in result.stderr
+    result = run(recipe, "--examples", str(workshop.standin.examples))
+    assert result.returncode == 0, result.stderr
 
 
 def bad_cases():

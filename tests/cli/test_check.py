@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from tests.check.samples import loaded
 from tests.models.tiny import CONTEXT, write_checkpoint
 from trtspec.check import Finding
 from trtspec.cli import check as check_command
+from trtspec.errors import Problem
 from trtspec.recipe.load import load_recipe
 
 REPOSITORY = Path(__file__).parents[2]
@@ -116,18 +118,59 @@ def test_a_recipe_that_cannot_be_read_is_2_without_a_traceback(tmp_path, flags):
 
 
 def test_a_backend_that_is_not_there_is_4(recipe):
-    result = trtspec("check", recipe(backend="tensorrt"))
+    result = trtspec("check", recipe(backend="pytorch"))
     assert result.returncode == 4
-    assert "'tensorrt'" in result.stderr
+    assert "'pytorch'" in result.stderr
     assert "Traceback" not in result.stderr
+
+
+def test_engines_are_checked_for_a_version_without_tensorrt_llm(recipe):
+    target = {"dtype": "float16"}
+    path = recipe(backend="tensorrt", target=target)
+    result = trtspec("check", path, "--trtllm", "1.2.1")
+    assert result.returncode == 0, result.stdout
+    path = recipe(
+        backend="tensorrt",
+        target=target,
+        engine={"build_flags": {"tokens_per_block": 8}},
+    )
+    assert trtspec("check", path, "--trtllm", "1.2.1").returncode == 0
+    result = trtspec("check", path, "--trtllm", "0.17.0")
+    assert result.returncode == 3
+    assert "blocking: build-flags" in result.stdout
+    assert "trtllm-build 0.17.0 has no flag --tokens_per_block" in result.stdout
+
+
+@pytest.mark.skipif(find_spec("tensorrt_llm") is not None, reason="it is here")
+def test_engines_without_tensorrt_llm_are_a_finding(recipe):
+    result = trtspec("check", recipe(backend="tensorrt"))
+    assert result.returncode == 3
+    assert "TensorRT-LLM is not installed" in result.stdout
+
+
+def test_sampling_that_is_lossy_blocks_unless_it_is_allowed(recipe):
+    sampling = {"temperature": 0.7}
+    given = {"backend": "tensorrt", "sampling": sampling}
+    result = trtspec("check", recipe(**given), "--trtllm", "1.2.1", "--json")
+    assert result.returncode == 3
+    (finding,) = json.loads(result.stdout)["findings"]
+    assert (finding["rule"], finding["severity"]) == ("lossless", "blocking")
+    allowed = {"method": "ngram", "draft_length": 4, "allow_lossy": True}
+    result = trtspec(
+        "check", recipe(**given, speculation=allowed), "--trtllm", "1.2.1", "--json"
+    )
+    assert result.returncode == 0
+    assert json.loads(result.stdout)["findings"][0]["severity"] == "warning"
 
 
 def test_missing_packages_are_findings(recipe, monkeypatch):
     class Bare:
-        def missing(self, formats):
-            return [f"torch for {', '.join(formats)}: pip install torch"]
+        version, rules = None, ()
 
-    monkeypatch.setattr(check_command, "backend_for", lambda name: Bare())
+        def missing(self, formats):
+            return [Problem(f"torch for {', '.join(formats)} not installed")]
+
+    monkeypatch.setattr(check_command, "backend_for", lambda recipe, **_: Bare())
     from click.testing import CliRunner
 
     result = CliRunner().invoke(check_command.command, [recipe(), "--json"])

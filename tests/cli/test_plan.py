@@ -1,14 +1,24 @@
 """What ``trtspec plan`` prints, and that it does nothing."""
 
 import json
+import shlex
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from tests.build.projects import write_project
+from tests.trtllm.engine.projects import METHODS
+from tests.trtllm.engine.projects import write_project as write_engine_project
 
+LLAMA = {
+    "0.17.0": "/app/tensorrt_llm/examples/llama/convert_checkpoint.py",
+    "0.20.0": "/app/tensorrt_llm/examples/models/core/llama/convert_checkpoint.py",
+    "1.0.0": "/app/tensorrt_llm/examples/models/core/llama/convert_checkpoint.py",
+    "1.2.1": "/app/tensorrt_llm/examples/models/core/llama/convert_checkpoint.py",
+}
 BUNDLED = Path(__file__).parents[2] / "recipes" / "smollm2-135m" / "ngram.yaml"
 
 
@@ -21,7 +31,7 @@ def _own_caches(tmp_path_factory, monkeypatch):
 @pytest.fixture
 def run(tmp_path):
     def run(recipe, *options, command="plan"):
-        arguments = [command, str(recipe), *options]
+        arguments = [command, str(recipe), *map(str, options)]
         result = subprocess.run(
             [sys.executable, "-m", "trtspec", *arguments, "--engines", "e"],
             cwd=tmp_path,
@@ -71,7 +81,8 @@ def test_json_has_all_the_facts(run, tmp_path):
         "unknown", "free_bytes", "needs_bytes",
     }  # fmt: skip
     assert set(document["stages"][1]) == {
-        "name", "action", "summary", "inputs", "needs_bytes",
+        "name", "action", "summary", "inputs", "needs_bytes", "command", "environment",
+        "directory", "output",
     }  # fmt: skip
 
 
@@ -96,3 +107,79 @@ def test_missing_model_is_exit_3_as_for_check(run, tmp_path, command):
     assert result.returncode == 3
     assert "gone" in result.stderr
     assert not (tmp_path / "e").exists()
+
+
+@pytest.mark.parametrize("version", LLAMA)
+def test_engines_are_planned_for_a_version_without_tensorrt_llm(run, tmp_path, version):
+    result = run(write_engine_project(tmp_path, "lookahead"), "--trtllm", version)
+    assert result.returncode == 0, result.stderr
+    text = " ".join(result.stdout.replace("\\\n", " ").split())
+    assert text.startswith("tiny on backend tensorrt ")
+    assert f"python3 {LLAMA[version]} --model_dir " in text
+    assert "trtllm-build --checkpoint_dir e/.stages/convert-target-" in text
+    assert (
+        "--max_beam_width 1 --speculative_decoding_mode lookahead_decoding "
+        "--max_draft_len 3 assemble run make e/tiny-"
+    ) in text
+    assert not (tmp_path / "e").exists()
+
+
+def test_long_commands_are_broken_before_a_flag_and_stay_one_command(run, tmp_path):
+    out = run(write_engine_project(tmp_path), "--trtllm", "1.2.1").stdout.splitlines()
+    start = next(i for i, line in enumerate(out) if "trtllm-build" in line)
+    lines = [line.strip() for line in out[start:]]
+    lines = lines[: next(i for i, text in enumerate(lines) if text[-1] != "\\") + 1]
+    assert len(lines) > 2
+    assert all(text.startswith("--") for text in lines[1:])
+    joined = " ".join(text.rstrip("\\ ") for text in lines)
+    document = json.loads(
+        run(tmp_path / "tiny.yaml", "--trtllm", "1.2.1", "--json").stdout
+    )
+    (stage,) = [s for s in document["stages"] if s["name"] == "build-target"]
+    assert shlex.split(joined) == stage["command"]
+    assert stage["directory"] == str(Path(stage["output"]).parent)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_version_without_engines_stops_with_the_ways_on(run, tmp_path, method):
+    recipe = write_engine_project(tmp_path, method)
+    result = run(recipe, "--trtllm", "1.3.0rc21")
+    assert result.returncode == 4
+    assert result.stdout == ""
+    assert "the engine path was removed upstream in 1.3.0rc21" in result.stderr
+    assert "pin a release" in result.stderr
+    rewritten = method in ("none", "ngram", "draft_target")
+    assert ("backend: pytorch" in result.stderr) == rewritten
+    assert ("has no equivalent on backend pytorch" in result.stderr) != rewritten
+
+
+@pytest.mark.parametrize(
+    ("version", "said"),
+    [("0.16.0", "older than what trtspec drives"), ("x", "not a version number")],
+)
+def test_version_that_is_none_of_ours_is_exit_2(run, tmp_path, version, said):
+    result = run(write_engine_project(tmp_path), "--trtllm", version)
+    assert result.returncode == 2
+    assert said in result.stderr
+
+
+@pytest.mark.skipif(find_spec("tensorrt_llm") is not None, reason="it is here")
+def test_engines_without_tensorrt_llm_are_exit_4_with_the_next_step(run, tmp_path):
+    result = run(write_engine_project(tmp_path))
+    assert result.returncode == 4
+    assert "TensorRT-LLM is not installed" in result.stderr
+    assert "trtspec plan RECIPE --trtllm 1.2.1" in result.stderr
+
+
+def test_blocking_finding_has_no_plan(run, tmp_path):
+    recipe = write_engine_project(tmp_path, "ngram", engine={"kv_cache": "int8"})
+    result = run(recipe, "--trtllm", "1.2.1")
+    assert result.returncode == 3
+    assert "kv_cache int8 with ngram" in result.stderr
+
+
+def test_folder_of_scripts_that_is_none_is_exit_2(run, tmp_path):
+    recipe = write_engine_project(tmp_path)
+    result = run(recipe, "--trtllm", "1.2.1", "--examples", tmp_path / "llama")
+    assert result.returncode == 2
+    assert "holds no example scripts" in result.stderr

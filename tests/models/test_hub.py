@@ -44,7 +44,11 @@ def response(status):
     """Make a response such as huggingface_hub's client gives."""
     client = importlib.import_module(errors.HTTPError.__module__.partition(".")[0])
     request = client.Request("GET", "https://huggingface.co/org/name")
-    return client.Response(status, request=request)
+    if client.__name__ != "requests":
+        return client.Response(status, request=request)
+    answer = client.Response()  # huggingface_hub before 1.0
+    answer.status_code, answer.request = status, request.prepare()
+    return answer
 
 
 @pytest.fixture

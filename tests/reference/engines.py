@@ -11,8 +11,8 @@ from trtspec.methods import DraftTarget, NGram, NoSpeculation
 from trtspec.reference.drafters import DraftModelDrafter, NGramDrafter
 from trtspec.reference.engine import Engine
 from trtspec.reference.running import Running
-from trtspec.run.text import TextStream
 from trtspec.run import Completion, Request, SamplingParams, StepRecord
+from trtspec.run.text import TextStream
 
 
 def word_tokenizer(size: int = 48) -> tokenizers.Tokenizer:

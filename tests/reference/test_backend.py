@@ -229,7 +229,8 @@ def test_missing_libraries_come_with_what_installs_them(
     monkeypatch.setattr(
         module, "find_spec", lambda name: None if name in absent else True
     )
-    assert BACKEND.missing(formats) == expected
+    found = [f"{p.what}: {p.action}" for p in BACKEND.missing(formats)]
+    assert found == expected
 
 
 def test_cast_runs_in_a_process_of_its_own_and_logs(tmp_path, capfd):

@@ -12,9 +12,9 @@ from tests.reference.toys import full_logits, toy_slots
 from trtspec.methods import NGram
 from trtspec.reference.chance import SeededChance
 from trtspec.reference.drafters import DraftContext, DraftModelDrafter, NGramDrafter
-from trtspec.run.prompt_lookup import NGramIndex
 from trtspec.reference.sampling import distribution
 from trtspec.run import SamplingParams
+from trtspec.run.prompt_lookup import NGramIndex
 
 GREEDY = SamplingParams()
 

@@ -16,8 +16,12 @@ from trtspec.recipe.schema import Recipe
 MANIFEST = "manifest.json"
 RECIPE = "recipe.yaml"
 WORKLOAD = "workload.jsonl"
+CHAT_TEMPLATE = "chat_template.jinja"
+OPTIONAL_TEXTS = (WORKLOAD, CHAT_TEMPLATE)
+"""Small files that an artifact has or has not, as its recipe says."""
 TARGET = "target"
 DRAFT = "draft"
+TOKENIZER = "tokenizer"
 LOGS = "logs"
 
 _BUILD_AGAIN = "build it again: trtspec build RECIPE"
@@ -73,9 +77,22 @@ class Artifact:
         return self.path / DRAFT if has_draft else None
 
     @property
+    def tokenizer(self) -> Path:
+        """The folder of tokenizer and configuration: the target's own, or beside it."""
+        beside = any(stage.folder == TOKENIZER for stage in self.manifest.stages)
+        return self.path / TOKENIZER if beside else self.target
+
+    @property
     def workload(self) -> Path | None:
         """The file of prompts; None if the recipe has no workload."""
         return self.path / WORKLOAD if WORKLOAD in self.manifest.files else None
+
+    @property
+    def chat_template(self) -> str | None:
+        """The chat template that the recipe gave; None if the model has its own."""
+        if CHAT_TEMPLATE not in self.manifest.files:
+            return None
+        return (self.path / CHAT_TEMPLATE).read_text(encoding="utf-8")
 
 
 def read_manifest(path: Path) -> Manifest:

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from trtspec.build.artifact import LOGS, MANIFEST, WORKLOAD
+from trtspec.build.artifact import LOGS, MANIFEST, OPTIONAL_TEXTS
 from trtspec.build.locks import temporary_artifact
 from trtspec.build.manifest import Manifest
 from trtspec.build.place import place_folder, remove_leftovers, replace_text
@@ -73,8 +73,9 @@ def _fill(
 def _write_texts(directory: Path, texts: Mapping[str, bytes]) -> None:
     for name, content in texts.items():
         replace_text(directory / name, content)
-    if WORKLOAD not in texts:
-        (directory / WORKLOAD).unlink(missing_ok=True)
+    for name in OPTIONAL_TEXTS:
+        if name not in texts:
+            (directory / name).unlink(missing_ok=True)
 
 
 def _finish(directory: Path, manifest: Manifest) -> Manifest:

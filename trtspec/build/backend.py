@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Protocol
+
+from packaging.version import Version
 
 from trtspec.build.sources import StageInputs
 from trtspec.build.stage import Stage
+from trtspec.check.rules import Rule
+from trtspec.errors import Problem
 
 
 class Backend(Protocol):
@@ -17,8 +21,8 @@ class Backend(Protocol):
         """The name that a recipe's ``backend`` gives it."""
         ...
 
-    def missing(self, formats: Collection[str] = ()) -> list[str]:
-        """Say what is not installed here, each with the command that installs it.
+    def missing(self, formats: Collection[str] = ()) -> list[Problem]:
+        """Say what is not here, each with the next step as its action.
 
         :param formats: formats of the checkpoints: "safetensors", "gguf".
         """
@@ -28,6 +32,16 @@ class Backend(Protocol):
         """Give the versions of what builds and runs an artifact here."""
         ...
 
+    @property
+    def version(self) -> Version | None:
+        """The version of TensorRT-LLM; None if the backend is none of its."""
+        ...
+
+    @property
+    def rules(self) -> Sequence[Rule]:
+        """What the backend itself refuses or warns of, beside the rules for all."""
+        ...
+
     def stages(self, inputs: StageInputs) -> tuple[Stage, ...]:
         """Plan the stages between the checkpoints and the artifact, in order.
 
@@ -35,5 +49,14 @@ class Backend(Protocol):
         is written, and no library that loads slowly is imported.
 
         :raises BuildError: if the backend cannot build from such a checkpoint.
+        """
+        ...
+
+    def outline(self, inputs: StageInputs) -> tuple[Stage, ...]:
+        """Plan the stages as far as that goes while a checkpoint is not known yet.
+
+        Their keys mean nothing yet. Empty if nothing can be said.
+
+        :raises BuildError: if the backend cannot build such a recipe.
         """
         ...

@@ -56,7 +56,7 @@ def build(
     """
     require_backend(backend)
     # before anything slow: what can be found without a download
-    require_no_findings(loaded, progress)
+    require_no_findings(loaded, backend, progress)
     texts = artifact_texts(loaded)
     require_writable(engines)
     with writing(engines):
@@ -75,7 +75,7 @@ def _resolve(
     inputs = named(loaded)
     if any(source.directory is None for source in inputs.sources):
         inputs = fetched(inputs, progress)
-        require_no_findings(loaded, progress)
+        require_no_findings(loaded, backend, progress)
     inputs = inspected(inputs)
     require_backend(backend, inputs.formats)
     resolved = resolve_record(inputs, time.perf_counter() - started)

@@ -19,7 +19,7 @@ def fingerprint(
     Counted: backend, target and speculation settings, limits, sampling, the content
     of the checkpoints, and the keys of the stages whose output is in the artifact
     (they hold the versions that decide a conversion). Not counted: the name, the
-    workload, and where the checkpoints came from.
+    workload, a chat template beside the recipe, and where the checkpoints came from.
 
     :param files: per role ("target", "draft") the checkpoint's files and sha256.
     """
@@ -35,7 +35,7 @@ def fingerprint(
 
 def deciding_settings(recipe: Recipe) -> dict[str, object]:
     """Give the recipe without its name, its workload and its model references."""
-    where_from = {"model", "revision"}
+    where_from = {"model", "revision", "family", "chat_template"}
     return recipe.model_dump(
         mode="json",
         by_alias=True,

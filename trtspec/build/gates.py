@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from trtspec.build.backend import Backend
 from trtspec.build.progress import Progress
@@ -19,17 +20,23 @@ def require_backend(backend: Backend, formats: Collection[str] = ()) -> None:
     """
     if missing := backend.missing(formats):
         raise BackendUnavailableError.from_problems(
-            Problem(f"backend {backend.name} is not available here: {text}")
-            for text in missing
+            replace(
+                problem,
+                what=f"backend {backend.name} is not available here: {problem.what}",
+            )
+            for problem in missing
         )
 
 
-def require_no_findings(loaded: LoadedRecipe, progress: Progress) -> None:
+def require_no_findings(
+    loaded: LoadedRecipe, backend: Backend, progress: Progress
+) -> None:
     """Check the recipe; what does not block is told.
 
     :raises FindingsError: with every blocking finding.
     """
-    refuse_blocking(check_recipe(loaded), progress)
+    findings = check_recipe(loaded, rules=backend.rules, version=backend.version)
+    refuse_blocking(findings, progress)
 
 
 def refuse_blocking(findings: Sequence[Finding], progress: Progress) -> None:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
 from trtspec.build.artifact import read_manifest
 from trtspec.build.backend import Backend
+from trtspec.build.command import resolved
 from trtspec.build.fingerprint import artifact_name, fingerprint
 from trtspec.build.hashes import missing_files
+from trtspec.build.locks import stages_directory
 from trtspec.build.manifest import Manifest
 from trtspec.build.progress import SILENT
 from trtspec.build.records import assemble_record, resolve_record
@@ -33,6 +35,11 @@ class PlannedStage:
 
     :param inputs: what decides its output.
     :param needs_bytes: disk space that it would take; 0 if it is reused.
+    :param command: the program that it runs, argument by argument; empty if trtspec
+        does it itself. The output folder bears another name until it is complete.
+    :param environment: variables that the command gets on top of ours.
+    :param directory: where the command is run.
+    :param output: the folder that it fills.
     """
 
     name: str
@@ -40,6 +47,10 @@ class PlannedStage:
     summary: tuple[str, ...]
     inputs: Mapping[str, str]
     needs_bytes: int = 0
+    command: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    directory: str = ""
+    output: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +90,16 @@ def make_plan(loaded: LoadedRecipe, backend: Backend, engines: Path) -> Plan:
     texts = artifact_texts(loaded)
     inputs = inspected_without_fetching(named(loaded))
     unknown = "; ".join(filter(None, map(_why_unknown, inputs.sources)))
-    stages = () if unknown else backend.stages(inputs)
+    stages = backend.outline(inputs) if unknown else backend.stages(inputs)
     digest = None if unknown else fingerprint(inputs.recipe, inputs.files, stages)
     path = engines / artifact_name(loaded.recipe.name, digest) if digest else None
     return Plan(
         name=loaded.recipe.name,
         backend=backend.name,
-        missing=tuple(backend.missing(inputs.formats)),
+        missing=tuple(
+            ": ".join(filter(None, (problem.what, problem.action)))
+            for problem in backend.missing(inputs.formats)
+        ),
         downloads=tuple(filter(None, map(_download, inputs.sources))),
         stages=_planned(inputs, stages, texts, engines, path),
         fingerprint=digest,
@@ -132,11 +146,15 @@ def _planned(
         for s in inputs.sources
     )
     first = PlannedStage(resolved.name, "run", summary, resolved.inputs)
+    place = _Places(engines, known=path is not None)
     if path is None:
-        return (first,)
+        outlined = (
+            _described(stage, "run", stage.needs_bytes, place) for stage in stages
+        )
+        return (first, *outlined)
     there = _complete_manifest(path)
     store = StageStore(engines, SILENT)
-    middle = tuple(_planned_stage(stage, store, there) for stage in stages)
+    middle = tuple(_planned_stage(stage, store, there, place) for stage in stages)
     last = assemble_record(stages, texts, 0)
     done = there is not None and there.stages[-1].key == last.key
     assembled = PlannedStage(
@@ -154,16 +172,53 @@ def _complete_manifest(path: Path) -> Manifest | None:
     return None if missing_files(path, manifest.files) else manifest
 
 
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """Where the outputs of stages are, or would be.
+
+    :param known: whether the keys of the stages are final.
+    """
+
+    engines: Path
+    known: bool
+
+    def output(self, stage: Stage) -> str:
+        label = stage.label if self.known else stage.name
+        return str(stages_directory(self.engines) / label / "output")
+
+    def of(self, stage: Stage) -> dict[str, str]:
+        """Say what the places in the stage's command stand for."""
+        used = {earlier.name: self.output(earlier) for earlier in stage.uses}
+        return {**stage.paths, **used, "output": self.output(stage)}
+
+
+def _described(
+    stage: Stage, action: Action, needs_bytes: int, place: _Places
+) -> PlannedStage:
+    planned = PlannedStage(
+        stage.name,
+        action,
+        stage.summary,
+        stage.all_inputs,
+        needs_bytes,
+        output=place.output(stage),
+    )
+    if stage.command is None:
+        return planned
+    paths = place.of(stage)
+    return replace(
+        planned,
+        command=stage.command.resolved(paths),
+        environment=dict(stage.command.environment),
+        directory=str(Path(resolved(stage.command.directory, paths)).parent),
+    )
+
+
 def _planned_stage(
-    stage: Stage, store: StageStore, there: Manifest | None
+    stage: Stage, store: StageStore, there: Manifest | None, place: _Places
 ) -> PlannedStage:
     kept = store.find(stage)
     done = kept is not None and not missing_files(kept.output, kept.record.outputs)
     done = done or any(s.key == stage.key for s in (there.stages if there else ()))
-    return PlannedStage(
-        stage.name,
-        "reuse" if done else "run",
-        stage.summary,
-        stage.all_inputs,
-        0 if done else stage.needs_bytes,
-    )
+    needs_bytes = 0 if done else stage.needs_bytes
+    return _described(stage, "reuse" if done else "run", needs_bytes, place)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from trtspec.build.command import Command
 from trtspec.build.progress import SILENT, Progress
 from trtspec.files import sha256_json
 
@@ -46,6 +47,8 @@ class Stage:
     :param needs_bytes: disk space that it takes.
     :param uses: earlier stages whose outputs it reads.
     :param folder: the artifact's folder that shows its output; empty if none does.
+    :param command: the program that it runs; None if it is done by trtspec itself.
+    :param paths: what the command's places stand for, but for outputs of stages.
     """
 
     name: str
@@ -56,6 +59,8 @@ class Stage:
     needs_bytes: int = 0
     uses: tuple[Stage, ...] = ()
     folder: str = ""
+    command: Command | None = None
+    paths: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property
     def all_inputs(self) -> dict[str, str]:

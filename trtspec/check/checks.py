@@ -10,11 +10,12 @@ from trtspec.check.finding import SEVERITIES, Finding
 from trtspec.check.resolve import resolve
 from trtspec.check.rules import MODEL_RULES, RULES, Rule
 from trtspec.check.subject import Subject, Where, key_itself
+from trtspec.errors import Problem
 from trtspec.models.info import ModelInfo
 from trtspec.recipe.load import LoadedRecipe
 from trtspec.recipe.schema import Recipe
 
-Missing = Callable[[Collection[str]], Sequence[str]]
+Missing = Callable[[Collection[str]], Sequence[Problem]]
 """From the checkpoints' formats to what is not installed; see ``Backend.missing``."""
 
 

@@ -9,6 +9,7 @@ from typing import Literal, Protocol
 
 from packaging.version import Version
 
+from trtspec.errors import Problem
 from trtspec.models.drafter import DrafterInfo
 from trtspec.models.info import ModelInfo
 from trtspec.recipe.schema import Recipe
@@ -38,7 +39,7 @@ class Subject:
     :param target: None if it is not known, with a finding that says why.
     :param draft: the same; also None if the method has no draft model of its own.
     :param base: directory that the recipe's paths start from; None for no file.
-    :param missing: what the backend needs and does not find here, one line each.
+    :param missing: what the backend needs and does not find here.
     :param free_memory: bytes; None if it does not matter.
     :param drafter: what a method drafts with that has no draft model, such as Medusa
         heads; None if it is not known, or there is none.
@@ -50,7 +51,7 @@ class Subject:
     target: ModelInfo | None = None
     draft: ModelInfo | None = None
     base: Path | None = None
-    missing: tuple[str, ...] = ()
+    missing: tuple[Problem, ...] = ()
     free_memory: int | None = None
     drafter: DrafterInfo | None = None
     version: Version | None = None

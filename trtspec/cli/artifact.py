@@ -30,11 +30,12 @@ def open_or_build(
     if path.is_dir():
         return Artifact.open(path)
     from trtspec.build.build import build
-    from trtspec.cli.common import backend_for
+    from trtspec.cli.common import backend_for, require_engines
     from trtspec.recipe.load import load_recipe
 
     loaded = load_recipe(path)
-    backend = backend_for(loaded.recipe.backend)
+    backend = backend_for(loaded.recipe)
+    require_engines(backend, loaded.recipe)
     return build(loaded, backend, Path(engines), progress).artifact
 
 

@@ -144,7 +144,7 @@ def _artifact(path: Path, engines: str) -> Artifact:
     progress = terminal_progress(err=True, news_only=True)
     artifact = open_or_build(path, engines, progress)
     require_speculation(artifact.recipe, str(artifact.path))
-    backend_for(artifact.recipe.backend)
+    backend_for(artifact.recipe)
     return artifact
 
 

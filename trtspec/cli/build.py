@@ -6,14 +6,22 @@ from pathlib import Path
 
 import click
 
-from trtspec.cli.common import backend_for, engines_option, json_option, print_json
+from trtspec.cli.common import (
+    backend_for,
+    engines_option,
+    examples_option,
+    json_option,
+    print_json,
+    require_engines,
+)
 
 
 @click.command()
 @click.argument("recipe", type=click.Path())
 @engines_option
+@examples_option
 @json_option
-def command(recipe: str, engines: str, as_json: bool) -> None:
+def command(recipe: str, engines: str, examples: Path | None, as_json: bool) -> None:
     """Build the artifact of RECIPE.
 
     What an earlier build completed is reused, so a build that was killed goes on where
@@ -28,7 +36,8 @@ def command(recipe: str, engines: str, as_json: bool) -> None:
     from trtspec.recipe.load import load_recipe
 
     loaded = load_recipe(recipe)
-    backend = backend_for(loaded.recipe.backend)
+    backend = backend_for(loaded.recipe, examples=examples)
+    require_engines(backend, loaded.recipe)
     built = build(loaded, backend, Path(engines), terminal_progress(err=as_json))
     if not as_json:
         click.echo(built.artifact.path)

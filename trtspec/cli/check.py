@@ -5,11 +5,18 @@ from __future__ import annotations
 import shutil
 import textwrap
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from trtspec.cli.common import backend_for, json_option, print_json
+from trtspec.cli.common import (
+    backend_for,
+    examples_option,
+    json_option,
+    print_json,
+    trtllm_option,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,8 +32,12 @@ _LABEL_WIDTH = 6
 
 @click.command("check")
 @click.argument("recipe", type=click.Path())
+@trtllm_option
+@examples_option
 @json_option
-def command(recipe: str, as_json: bool) -> None:
+def command(
+    recipe: str, trtllm: str | None, examples: Path | None, as_json: bool
+) -> None:
     """Find what would go wrong with RECIPE before anything slow happens.
 
     Looks at the recipe, the models' configuration and headers, the workload, and this
@@ -41,8 +52,13 @@ def command(recipe: str, as_json: bool) -> None:
     from trtspec.recipe.load import load_recipe
 
     loaded = load_recipe(recipe)
-    backend = backend_for(loaded.recipe.backend)
-    findings = check_recipe(loaded, missing=backend.missing)
+    backend = backend_for(loaded.recipe, trtllm=trtllm, examples=examples)
+    findings = check_recipe(
+        loaded,
+        missing=backend.missing,
+        rules=backend.rules,
+        version=backend.version,
+    )
     blocked = is_blocked(findings)
     if as_json:
         print_json(

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
+from contextlib import redirect_stdout
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -12,6 +16,7 @@ from trtspec.errors import BackendUnavailableError
 if TYPE_CHECKING:
     from trtspec.build.artifact import Artifact
     from trtspec.build.backend import Backend
+    from trtspec.recipe import Recipe
     from trtspec.run import Runner
 
 json_option = click.option(
@@ -35,20 +40,59 @@ engines_option = click.option(
 )
 
 
-def backend_for(name: str) -> Backend:
+trtllm_option = click.option(
+    "--trtllm",
+    metavar="VERSION",
+    help="Stand-in for the installed TensorRT-LLM, such as 1.2.1 (backend tensorrt).",
+)
+examples_option = click.option(
+    "--examples",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder of TensorRT-LLM's example scripts, of the installed version.",
+)
+
+
+def backend_for(
+    recipe: Recipe, *, trtllm: str | None = None, examples: Path | None = None
+) -> Backend:
     """Give the backend that a recipe names, without importing torch.
 
+    :param trtllm: a TensorRT-LLM version to assume in place of the installed one.
+    :param examples: folder of its example scripts.
     :raises BackendUnavailableError: for a backend that this version does not have.
+    :raises UsageError: if the version or the folder is none.
     """
-    if name == "reference":
+    if recipe.backend == "reference":
         from trtspec.reference.backend import ReferenceBackend
 
         return ReferenceBackend()
+    if recipe.backend == "tensorrt":
+        from trtspec.trtllm.engine.backend import TensorRTBackend
+        from trtspec.trtllm.installation import assumed_for
+        from trtspec.trtllm.probe import probe
+
+        found = assumed_for(trtllm, examples) if trtllm else probe(examples)
+        return TensorRTBackend(found, recipe)
     raise BackendUnavailableError(
-        f"backend {name!r} is not in this version of trtspec",
-        allowed="reference",
+        f"backend {recipe.backend!r} is not in this version of trtspec",
+        allowed="reference, tensorrt",
         action="set backend: reference to run the recipe on this machine",
     )
+
+
+def require_engines(backend: Backend, recipe: Recipe) -> None:
+    """Refuse a recipe for engines where there is no way to build or run them.
+
+    :raises BackendUnavailableError: with the ways on.
+    """
+    if recipe.backend != "tensorrt":
+        return
+    from trtspec.trtllm.engine.backend import TensorRTBackend
+    from trtspec.trtllm.removal import engine_problems, engine_unavailable
+
+    assert isinstance(backend, TensorRTBackend), "the recipe names it"
+    if engine_problems(backend.installation):
+        raise engine_unavailable(backend.installation, recipe)
 
 
 def runner_for(artifact: Artifact, *, device: str, threads: int | None) -> Runner:
@@ -58,10 +102,34 @@ def runner_for(artifact: Artifact, *, device: str, threads: int | None) -> Runne
     """
     from trtspec.build.gates import require_backend
 
-    require_backend(backend_for(artifact.recipe.backend))
+    backend = backend_for(artifact.recipe)
+    if artifact.recipe.backend == "tensorrt":
+        from trtspec.trtllm.engine.run import open_runner as open_engines
+        from trtspec.trtllm.probe import probe
+
+        require_engines(backend, artifact.recipe)
+        reserve_stdout()
+        with redirect_stdout(sys.stderr):  # its banner is printed by Python
+            return open_engines(artifact, probe())
+    require_backend(backend)
     from trtspec.reference.runner import open_runner
 
     return open_runner(artifact, device=device, threads=threads)
+
+
+def reserve_stdout() -> None:
+    """Keep stdout for results: TensorRT-LLM's C++ code writes its log there.
+
+    From here on, what else is written to the file descriptor goes to stderr.
+    """
+    if sys.stdout is not sys.__stdout__ or sys.stdout is None:
+        return  # somebody else collects it already
+    sys.stdout.flush()
+    ours = os.dup(sys.stdout.fileno())
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    sys.stdout = os.fdopen(
+        ours, "w", encoding=sys.stdout.encoding, errors=sys.stdout.errors
+    )
 
 
 def print_json(value: object) -> None:

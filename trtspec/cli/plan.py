@@ -2,22 +2,44 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from trtspec.cli.common import backend_for, engines_option, json_option, print_json
+from trtspec.cli.common import (
+    backend_for,
+    engines_option,
+    examples_option,
+    json_option,
+    print_json,
+    require_engines,
+    trtllm_option,
+)
 
 if TYPE_CHECKING:
-    from trtspec.build.plan import Plan
+    from collections.abc import Iterator
+
+    from trtspec.build.plan import Plan, PlannedStage
+
+_WIDEST = 96
+_INDENT = " " * 6
 
 
 @click.command()
 @click.argument("recipe", type=click.Path())
 @engines_option
+@trtllm_option
+@examples_option
 @json_option
-def command(recipe: str, engines: str, as_json: bool) -> None:
+def command(
+    recipe: str,
+    engines: str,
+    trtllm: str | None,
+    examples: Path | None,
+    as_json: bool,
+) -> None:
     """Show what build would do for RECIPE; nothing is written, downloaded or run.
 
     Exits with 3, as build does, if a finding of check is blocking.
@@ -34,8 +56,9 @@ def command(recipe: str, engines: str, as_json: bool) -> None:
     from trtspec.recipe.load import load_recipe
 
     loaded = load_recipe(recipe)
-    backend = backend_for(loaded.recipe.backend)
-    require_no_findings(loaded, SILENT)  # what build refuses has no plan
+    backend = backend_for(loaded.recipe, trtllm=trtllm, examples=examples)
+    require_engines(backend, loaded.recipe)
+    require_no_findings(loaded, backend, SILENT)  # what build refuses has no plan
     plan = make_plan(loaded, backend, Path(engines))
     if as_json:
         print_json({**asdict(plan), "needs_bytes": plan.needs_bytes})
@@ -51,9 +74,11 @@ def _lines(plan: Plan, engines: str) -> list[str]:
         size = f"  ({human_bytes(stage.needs_bytes)})" if stage.needs_bytes else ""
         what = "; ".join(stage.summary)
         lines.append(f"  {stage.name:<16}{stage.action:<7}{what}{size}")
+        lines += _command_lines(stage)
     lines += [f"missing      {text}" for text in plan.missing]
     lines += [f"download     {text}" for text in plan.downloads]
     needs, free = human_bytes(plan.needs_bytes), human_bytes(plan.free_bytes)
+    needs = "not known yet what is" if plan.unknown else needs
     lines.append(f"disk         {needs} needed, {free} free in {engines}")
     if plan.unknown:
         lines.append(f"fingerprint  not known yet: {plan.unknown}")
@@ -61,3 +86,22 @@ def _lines(plan: Plan, engines: str) -> list[str]:
         lines.append(f"fingerprint  {plan.fingerprint}")
         lines.append(f"artifact     {plan.artifact}")
     return lines
+
+
+def _command_lines(stage: PlannedStage) -> Iterator[str]:
+    """Write a stage's command as a shell takes it, a flag and its values per line."""
+    if not stage.command:
+        return
+    variables = [f"{k}={shlex.quote(v)}" for k, v in stage.environment.items()]
+    words: list[list[str]] = [[]]
+    for argument in (*variables, *map(shlex.quote, stage.command)):
+        if argument.startswith("--"):
+            words.append([])
+        words[-1].append(argument)
+    text = " ".join(words[0])
+    for flag in (" ".join(flag) for flag in words[1:]):
+        if len(text) + len(flag) > _WIDEST:
+            yield f"{_INDENT}{text} \\"
+            text = " "
+        text += f" {flag}"
+    yield f"{_INDENT}{text}"

@@ -46,6 +46,17 @@ DEFAULT_TOKENS = 128
 @click.option("--stop", multiple=True, help="End the output before this text.")
 @click.option("--ignore-eos", is_flag=True, help="Generate the full length always.")
 @click.option("--no-speculation", is_flag=True, help="Decode without drafting.")
+@click.option(
+    "--draft-length",
+    type=click.IntRange(1),
+    help="Tokens proposed per step, up to what the artifact was built for.",
+)
+@click.option(
+    "--lookahead",
+    type=(int, int, int),
+    metavar="W N G",
+    help="Window, n-gram and verification set size, up to the recipe's.",
+)
 @click.option("--device", default="cpu", show_default=True, help="Torch device.")
 @click.option("--threads", type=click.IntRange(1), help="CPU threads of the engine.")
 @engines_option
@@ -61,6 +72,8 @@ def command(
     stop: tuple[str, ...],
     ignore_eos: bool,
     no_speculation: bool,
+    draft_length: int | None,
+    lookahead: tuple[int, int, int] | None,
     device: str,
     threads: int | None,
     engines: str,
@@ -77,7 +90,12 @@ def command(
       trtspec run engines/NAME-FINGERPRINT --prompts prompts.jsonl --json
     """  # noqa: D301  click wants the backspace itself
     from trtspec.cli.artifact import open_or_build, terminal_progress
-    from trtspec.run import Asked, make_requests, sampling_params
+    from trtspec.run import (
+        Asked,
+        make_requests,
+        own_speculation,
+        sampling_params,
+    )
 
     asked_prompts = _read_prompts(texts, prompts)[:limit]
     for text in stop:
@@ -94,6 +112,9 @@ def command(
         stop=stop,
         ignore_eos=ignore_eos,
         speculate=not no_speculation,
+        speculation=own_speculation(
+            artifact.recipe.speculation, draft_length, lookahead
+        ),
         raw=raw,
     )
     runner = runner_for(artifact, device=device, threads=threads)

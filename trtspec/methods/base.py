@@ -69,6 +69,10 @@ class DraftingMethod(Method):
         "distribution; every output then bears the word lossy.",
     )
 
+    def draft_length_at(self, running: int) -> int:
+        """Tokens to propose per request; as many for every batch."""
+        return self.longest_draft
+
     @property
     def lossy_allowed(self) -> bool:
         """Whether the recipe accepts an output that is not the target's own."""

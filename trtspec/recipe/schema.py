@@ -47,6 +47,13 @@ class Target(Section):
         "plan work before the checkpoint is on this machine.",
         examples=["llama"],
     )
+    chat_template: str | None = Field(
+        default=None,
+        min_length=1,
+        description="A file with the chat template (Jinja), relative to the recipe; "
+        "for checkpoints that have none.",
+        examples=["chat_template.jinja"],
+    )
     dtype: Dtype = Field(
         default="bfloat16", description="Type of weights and KV cache."
     )

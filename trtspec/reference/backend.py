@@ -20,6 +20,7 @@ from trtspec.build.sources import Source, StageInputs
 from trtspec.build.stage import Stage, StageContext
 from trtspec.check import check_models
 from trtspec.check.rules import Rule
+from trtspec.errors import Problem
 from trtspec.files import sha256_json
 from trtspec.models.describe import describe
 from trtspec.recipe.schema import Recipe
@@ -50,13 +51,15 @@ class ReferenceBackend:
 
     name = "reference"
 
-    def missing(self, formats: Collection[str] = ()) -> list[str]:
+    def missing(self, formats: Collection[str] = ()) -> list[Problem]:
         """Name the libraries that cannot be imported, by the extra to install."""
         needed = _NEEDED | (_NEEDED_FOR_GGUF if "gguf" in formats else {})
         absent = {name: extra for name, extra in needed.items() if not _is_here(name)}
         return [
-            f"{', '.join(n for n in absent if absent[n] == extra)} not installed: "
-            f'pip install "trtspec[{extra}]"'
+            Problem(
+                f"{', '.join(n for n in absent if absent[n] == extra)} not installed",
+                action=f'pip install "trtspec[{extra}]"',
+            )
             for extra in dict.fromkeys(absent.values())
         ]
 

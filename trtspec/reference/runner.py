@@ -38,6 +38,7 @@ class ReferenceRunner:
         *,
         device: str = "cpu",
         threads: int | None = None,
+        chat_template: str | None = None,
     ) -> None:
         """Load the converted checkpoints.
 
@@ -45,12 +46,13 @@ class ReferenceRunner:
         :param draft: directory of the draft model, if the method has one.
         :param device: a torch device such as ``cpu`` or ``cuda:0``.
         :param threads: CPU threads; None for ``default_threads``.
+        :param chat_template: in place of the target's own.
         :raises BackendUnavailableError: if torch does not have the device.
         """
         _require_device(device)
         self._recipe = recipe
         self._threads = use_threads(threads)
-        self._codec = TextCodec(target)
+        self._codec = TextCodec(target, chat_template)
         self._target = self._slot_model(target, device)
         drafter = self._drafter(recipe.speculation, draft, device)
         self._engine = Engine(self._target, drafter, recipe.speculation)
@@ -161,6 +163,7 @@ def open_runner(
         artifact.draft,
         device=device,
         threads=threads,
+        chat_template=artifact.chat_template,
     )
 
 

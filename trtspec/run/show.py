@@ -46,6 +46,7 @@ def totals(completions: Sequence[Completion]) -> str:
     accepted = sum(c.accepted for c in completions)
     if drafted:
         parts.append(f"acceptance rate {accepted / drafted:.2f}")
+    if drafted or accepted:  # not every engine tells how much it drafted
         parts.append(f"acceptance length {1 + accepted / steps:.2f}")
     else:
         parts.append("no speculation")

@@ -17,12 +17,15 @@ from trtspec.run.text import TextStream
 class TextCodec:
     """The target model's tokenizer and chat template, read from an artifact."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, chat_template: str | None = None) -> None:
         """Load the tokenizer.
+
+        :param chat_template: Jinja text in place of the model's own template.
 
         :raises RunError: if the directory holds no fast tokenizer.
         """
         self._directory = directory
+        self._chat_template = chat_template
         path = directory / "tokenizer.json"
         try:
             self._tokenizer = Tokenizer.from_file(str(path))
@@ -55,15 +58,19 @@ class TextCodec:
             self._full = AutoTokenizer.from_pretrained(
                 self._directory, local_files_only=True, trust_remote_code=False
             )
-        if not self._full.chat_template:
+        if not (self._chat_template or self._full.chat_template):
             raise UsageError(
                 "the model has no chat template",
                 where=str(self._directory),
-                action="use --raw to send the prompt as it is",
+                action="name one as target.chat_template in the recipe, or use --raw "
+                "to send the prompt as it is",
             )
         try:
             text = self._full.apply_chat_template(
-                [dict(m) for m in messages], tokenize=False, add_generation_prompt=True
+                [dict(m) for m in messages],
+                chat_template=self._chat_template,
+                tokenize=False,
+                add_generation_prompt=True,
             )
         except TemplateError as error:
             raise UsageError(

@@ -9,6 +9,7 @@ from trtspec.check.rules.machine import (
     memory,
     weight_bytes,
 )
+from trtspec.errors import Problem
 
 LIMITS = {"max_batch_size": 8, "max_input_tokens": 100, "max_total_tokens": 1000}
 WEIGHTS = 2 * 1_000_000
@@ -29,9 +30,13 @@ def test_nothing_missing_gives_no_finding():
 
 
 def test_each_missing_package_is_blocking_with_the_line_that_installs_it():
-    lines = ["torch: pip install trtspec[reference]", "gguf: pip install trtspec[demo]"]
-    findings = list(installation(subject(missing=lines)))
-    assert [finding.what for finding in findings] == lines
+    lacks = [
+        Problem("torch not installed", action="pip install trtspec[reference]"),
+        Problem("gguf not installed", action="pip install trtspec[demo]"),
+    ]
+    findings = list(installation(subject(missing=lacks)))
+    assert [finding.what for finding in findings] == [p.what for p in lacks]
+    assert [finding.action for finding in findings] == [p.action for p in lacks]
     assert {finding.severity for finding in findings} == {"blocking"}
     assert {finding.where for finding in findings} == {"backend"}
 

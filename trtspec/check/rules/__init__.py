@@ -47,6 +47,7 @@ RULES: tuple[Rule, ...] = (
     limits.concurrency,
     limits.output_tokens,
     workload.prompts,
+    workload.chat_template,
     machine.installation,
     machine.memory,
 )

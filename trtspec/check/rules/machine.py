@@ -12,14 +12,14 @@ _GIB = 1 << 30
 
 def installation(subject: Subject) -> Iterator[Finding]:
     """Refuse to go on without the packages that the backend needs."""
-    for line in subject.missing:
+    for problem in subject.missing:
         yield Finding(
             "installation",
             "blocking",
             subject.where("backend"),
-            line,
+            problem.what,
             f"backend {subject.recipe.backend} cannot build or run without it",
-            "install it into the environment that trtspec runs in",
+            problem.action,
         )
 
 

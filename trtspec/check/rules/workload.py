@@ -28,3 +28,18 @@ def prompts(subject: Subject) -> Iterator[Finding]:
                 f"expected: {problem.allowed}" if problem.allowed else "",
                 problem.action,
             )
+
+
+def chat_template(subject: Subject) -> Iterator[Finding]:
+    """Refuse a chat template that is not there."""
+    name = subject.recipe.target.chat_template
+    if name is None or subject.base is None or (subject.base / name).is_file():
+        return
+    yield Finding(
+        "chat-template",
+        "blocking",
+        subject.where("target", "chat_template"),
+        f"there is no file {name}",
+        "conversations could not be written as the model expects them",
+        "give a file with the chat template, relative to the recipe",
+    )

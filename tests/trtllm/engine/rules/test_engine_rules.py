@@ -1,0 +1,36 @@
+"""All rules are looked at, with the installation bound to each."""
+
+import inspect
+
+from tests.check.samples import MODEL
+from tests.trtllm.engine.samples import recipe
+from trtspec.check.subject import Subject, key_itself
+from trtspec.trtllm.engine.rules import ENGINE_RULES, engine_rules
+from trtspec.trtllm.engine.rules import models as model_rules
+from trtspec.trtllm.engine.rules import options as option_rules
+from trtspec.trtllm.engine.rules import precision as precision_rules
+from trtspec.trtllm.installation import assumed_for
+
+
+def public_functions(module):
+    return {
+        function
+        for name, function in inspect.getmembers(module, inspect.isfunction)
+        if function.__module__ == module.__name__ and not name.startswith("_")
+    }
+
+
+def test_no_rule_is_forgotten():
+    modules = (model_rules, option_rules, precision_rules)
+    written = set().union(*map(public_functions, modules))
+    assert set(ENGINE_RULES) == written
+    assert len(ENGINE_RULES) == len(written)
+
+
+def test_rules_take_a_subject_alone():
+    subject = Subject(
+        recipe("eagle", target={"quantization": "fp8"}), key_itself, MODEL
+    )
+    rules = engine_rules(assumed_for("1.2.1"))
+    found = [finding.rule for rule in rules for finding in rule(subject)]
+    assert found == ["quantization"]

@@ -1,0 +1,124 @@
+"""Whether the models are such that the method can be built for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trtspec.check.finding import Finding
+from trtspec.check.subject import SECTION, Role, Subject
+from trtspec.methods import DraftTarget
+from trtspec.trtllm import facts
+from trtspec.trtllm.installation import Installation
+
+
+def family_is_stated_right(_: Installation, subject: Subject) -> Iterator[Finding]:
+    """Hold the family that the recipe states against the checkpoint's own."""
+    for role, model in subject.models:
+        stated = _stated(subject, role)
+        if stated is not None and stated != model.family:
+            yield Finding(
+                "family",
+                "blocking",
+                subject.where(SECTION[role], "family"),
+                f"family is {stated}, but the {role} model is of the family "
+                f"{model.family}",
+                "the family decides which script converts the model",
+                f"write family: {model.family}, or delete the line",
+            )
+
+
+def family_is_supported(
+    installation: Installation, subject: Subject
+) -> Iterator[Finding]:
+    """Refuse families that the method cannot be built for in this version."""
+    version = installation.version
+    if version is None or not facts.has_backend(version):
+        return
+    method = subject.recipe.speculation
+    for role in ("target", "draft"):
+        family = _family(subject, role)
+        # a draft model is built as a plain one
+        allowed = facts.targets(method.method if role == "target" else "none", version)
+        if family is None or family in allowed:
+            continue
+        yield Finding(
+            "family",
+            "blocking",
+            subject.where_model(role),
+            f"the {role} model is of the family {family}, which "
+            f"{method.method} cannot be built for on TensorRT-LLM {version}",
+            f"established are: {', '.join(sorted(allowed))}",
+            "choose such a model, or another method",
+        )
+
+
+def heads_divide(_: Installation, subject: Subject) -> Iterator[Finding]:
+    """Refuse tensor parallelism that does not divide the attention heads."""
+    for role, model in subject.models:
+        size = _parallel(subject, role)
+        if model.heads % size:
+            yield Finding(
+                "tensor-parallel",
+                "blocking",
+                subject.where(SECTION[role], "tensor_parallel"),
+                f"tensor_parallel {size} does not divide the {model.heads} attention "
+                f"heads of the {role} model",
+                "each GPU gets the same number of heads",
+                f"choose a divisor of {model.heads}",
+            )
+
+
+def vocabulary_rows_for_logits(_: Installation, subject: Subject) -> Iterator[Finding]:
+    """Refuse acceptance by logits between vocabularies of different sizes."""
+    method, target, draft = subject.recipe.speculation, subject.target, subject.draft
+    if not isinstance(method, DraftTarget) or not method.use_draft_logits:
+        return
+    if target is None or draft is None:
+        return
+    if target.vocabulary_rows != draft.vocabulary_rows:
+        yield Finding(
+            "draft-logits",
+            "blocking",
+            subject.where("speculation", "use_draft_logits"),
+            f"the draft model has {draft.vocabulary_rows} vocabulary rows, the target "
+            f"model {target.vocabulary_rows}",
+            "acceptance by logits fails with incompatible buffer sizes (#2789)",
+            "choose a draft model with as many rows, or use_draft_logits: false",
+        )
+
+
+def one_kv_pool(_: Installation, subject: Subject) -> Iterator[Finding]:
+    """Refuse drafts for models whose layers keep their cache in different ways."""
+    if not subject.recipe.speculation.longest_draft:
+        return
+    for role, model in subject.models:
+        kinds = sorted(set(model.layer_types))
+        if len(kinds) > 1:
+            yield Finding(
+                "layer-types",
+                "blocking",
+                subject.where_model(role),
+                f"the {role} model has layers of the types {', '.join(kinds)}",
+                "methods that cut the KV cache back need one pool for all layers "
+                "(cpp/tensorrt_llm/batch_manager)",
+                "choose a model with one kind of attention, or method: none",
+            )
+
+
+def _stated(subject: Subject, role: Role) -> str | None:
+    if role == "target":
+        return subject.recipe.target.family
+    method = subject.recipe.speculation
+    return method.family if isinstance(method, DraftTarget) else None
+
+
+def _family(subject: Subject, role: Role) -> str | None:
+    model = subject.target if role == "target" else subject.draft
+    return model.family if model is not None else _stated(subject, role)
+
+
+def _parallel(subject: Subject, role: Role) -> int:
+    if role == "target":
+        return subject.recipe.target.tensor_parallel
+    method = subject.recipe.speculation
+    return method.tensor_parallel if isinstance(method, DraftTarget) else 1

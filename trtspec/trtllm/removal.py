@@ -1,0 +1,155 @@
+"""Why there is no way to TensorRT engines here, and which ways lead on."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+
+from packaging.version import Version
+
+from trtspec import __version__
+from trtspec.errors import BackendUnavailableError, Problem
+from trtspec.methods import Method
+from trtspec.recipe import Recipe, dump_recipe
+from trtspec.trtllm.facts import has_backend, releases, removal
+from trtspec.trtllm.installation import Installation, is_too_old, supported_range
+from trtspec.trtllm.rewrite import pytorch_recipe, rewriting_notes
+
+IMAGE = "nvcr.io/nvidia/tensorrt-llm/release"
+TRTSPEC = f"trtspec {__version__}"
+_GO_ON = (
+    f"or go on with this recipe. {TRTSPEC} writes it, but does not run backend pytorch "
+    "yet"
+)
+_TRAINED = (
+    "EAGLE-3 with weights trained for this target, or draft_target with a smaller "
+    "model of the same vocabulary; ngram where there is no drafter"
+)
+_INSTEAD = {
+    "medusa": ("it does not run Medusa heads", _TRAINED),
+    "eagle": (
+        "its EAGLE is EAGLE-3, which needs other weights than EAGLE-1 and EAGLE-2",
+        _TRAINED,
+    ),
+    "redrafter": ("it does not run ReDrafter's recurrent drafter", _TRAINED),
+    "lookahead": (
+        "it has no lookahead decoding",
+        "ngram, which needs no drafter either; with one, EAGLE-3 or draft_target",
+    ),
+}
+
+
+def recommended_version() -> str:
+    """The newest release that has the engine backend."""
+    return releases()[-1].version
+
+
+def engine_unavailable(
+    installation: Installation, recipe: Recipe | None = None
+) -> BackendUnavailableError:
+    """Make the error for an engine path that is not there, with the ways on.
+
+    :param installation: one for which ``engine_problems`` gives any.
+    :param recipe: what was to be built or run, to be rewritten for the other way.
+    """
+    error = BackendUnavailableError.from_problems(engine_problems(installation, recipe))
+    assert isinstance(error, BackendUnavailableError), "the class it was asked of"
+    return error
+
+
+def engine_problems(
+    installation: Installation, recipe: Recipe | None = None
+) -> tuple[Problem, ...]:
+    """Say why engines can be neither built nor run here; empty if nothing is missing.
+
+    GPUs and example scripts are not asked for.
+    """
+    return tuple(_problems(installation, recipe))
+
+
+def _problems(installation: Installation, recipe: Recipe | None) -> Iterator[Problem]:
+    version = installation.version
+    if installation.package is None:
+        yield _not_installed(recipe)
+    elif version is None:
+        why = installation.why_absent("version")
+        yield Problem(f"the version of TensorRT-LLM is unknown: {why}", action=_pin())
+    elif is_too_old(version):
+        what = f"TensorRT-LLM {version} is older than what trtspec drives"
+        yield Problem(what, allowed=supported_range(), action=_pin())
+    elif not has_backend(version):
+        yield _removed(version)
+        yield from _other_backend(recipe)
+    elif installation.builder is None:
+        yield _no_builder(version, installation.why_absent("builder"))
+        yield from _other_backend(recipe)
+    elif not installation.executor:
+        yield Problem(
+            f"TensorRT-LLM {version} cannot run: {installation.why_absent('executor')}",
+            action=f"install the wheel: {_pip(version.public)}",
+        )
+
+
+def _pip(version: str) -> str:
+    return f"pip install tensorrt_llm=={version}"
+
+
+def _release() -> str:
+    version = recommended_version()
+    return f"{_pip(version)}, or NVIDIA's container {IMAGE}:{version}"
+
+
+def _pin() -> str:
+    return f"pin a release that has the engine backend: {_release()}"
+
+
+def _not_installed(recipe: Recipe | None) -> Problem:
+    plan = f"trtspec plan RECIPE --trtllm {recommended_version()}"
+    here = recipe is None or _runs_on_reference(recipe.speculation)
+    ways = f"on a machine with an NVIDIA GPU: {_release()}"
+    ways += "; here: set backend: reference" if here else ""
+    ways += f"; to see the plan anywhere: {plan}"
+    return Problem("TensorRT-LLM is not installed", action=ways)
+
+
+def _runs_on_reference(method: Method) -> bool:
+    return any(entry.covers("reference", None) for entry in method.exactness())
+
+
+def _removed(version: Version) -> Problem:
+    gone = removal()
+    return Problem(
+        f"TensorRT-LLM {version} has no engine backend: the engine path was removed "
+        f"upstream in {gone.first_without} ({gone.what})",
+        action=_pin(),
+    )
+
+
+def _no_builder(version: Version, why: str) -> Problem:
+    return Problem(
+        f"this TensorRT-LLM {version} has no builder: {why}; the engine path was "
+        f"removed upstream in {removal().first_without}, but {version} should have it",
+        action=f"install it whole, or put trtllm-build on PATH; or {_pin()}",
+    )
+
+
+def _other_backend(recipe: Recipe | None) -> Iterator[Problem]:
+    """Say what becomes of the recipe on backend pytorch."""
+    if recipe is None:
+        return
+    method = recipe.speculation.method
+    rewritten = pytorch_recipe(recipe)
+    if rewritten is not None:
+        yield Problem(
+            f"method {method} exists on backend pytorch too",
+            action="; ".join((_GO_ON, *rewriting_notes(recipe)))
+            + ":\n"
+            + textwrap.indent(dump_recipe(rewritten).rstrip(), "    "),
+        )
+    elif method in _INSTEAD:
+        why, take = _INSTEAD[method]
+        yield Problem(
+            f"method {method} has no equivalent on backend pytorch: {why}",
+            action=f"or take there: {take}. {TRTSPEC} does not run backend "
+            "pytorch and has no EAGLE-3 yet",
+        )
