@@ -26,4 +26,4 @@ def demo_engines(tmp_path_factory) -> Path:
 def demo(demo_engines) -> Artifact:
     """SmolLM2-135M-Instruct in float32 with prompt lookup."""
     loaded = load_recipe(RECIPE)
-    return build(loaded, backend_for("reference"), demo_engines, SILENT).artifact
+    return build(loaded, backend_for(loaded.recipe), demo_engines, SILENT).artifact

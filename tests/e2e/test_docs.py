@@ -1,16 +1,27 @@
-"""What the README shows works: its commands, its options, its recipe."""
+"""What README and docs show works: commands, options, recipes, quoted output."""
 
 from __future__ import annotations
 
+import importlib
 import re
+from typing import get_args
 
 import pytest
 
 from tests.e2e.conftest import ROOT
 from trtspec.cli.main import COMMANDS, cli
+from trtspec.methods import Speculation
 from trtspec.recipe import load_recipe
 
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("*/README.md")])
+ENGINES = ROOT / "docs/checkpoint-to-engines.md"
+
+
+@pytest.fixture
+def blocks(monkeypatch):
+    """The script that writes what the pages quote."""
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    return importlib.import_module("docs_blocks")
 
 
 def test_recipes_in_the_readme_are_valid(tmp_path):
@@ -19,12 +30,6 @@ def test_recipes_in_the_readme_are_valid(tmp_path):
     for block in blocks:
         (tmp_path / "recipe.yaml").write_text(block)
         load_recipe(tmp_path / "recipe.yaml")
-
-
-@pytest.mark.parametrize("recipe", sorted(ROOT.glob("recipes/*/*.yaml")), ids=str)
-def test_bundled_recipes_are_valid_and_name_prompts_that_exist(recipe):
-    loaded = load_recipe(recipe)
-    assert (loaded.base / loaded.recipe.workload.prompts).is_file()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
@@ -49,3 +54,35 @@ def test_links_to_files_lead_somewhere(page):
 def test_every_command_is_in_the_readme():
     text = (ROOT / "README.md").read_text()
     assert [c for c in COMMANDS if f"`trtspec {c}" not in text] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+def test_quoted_output_is_what_comes_out(page, blocks):
+    text = page.read_text()
+    assert text.count("<!-- generated: ") == len(blocks.BLOCK.findall(text))
+    assert blocks.rewritten(text) == text, f"python scripts/docs_blocks.py {page.name}"
+
+
+def test_a_stale_block_is_noticed(blocks):
+    text = "<!-- generated: not-established -->\n- nothing\n<!-- end -->\n"
+    rewritten = blocks.rewritten(text)
+    assert rewritten != text
+    assert blocks.rewritten(rewritten) == rewritten
+
+
+def test_commands_of_every_engine_recipe_are_quoted():
+    text = ENGINES.read_text()
+    for path in sorted(ROOT.glob("recipes/*/*.yaml")):
+        if load_recipe(path).recipe.backend == "tensorrt":
+            recipe = path.relative_to(ROOT)
+            assert f"<!-- generated: plan {recipe} --trtllm 1.2.1 -->" in text
+
+
+def test_the_exactness_table_has_every_method(blocks):
+    methods = set(get_args(get_args(Speculation)[0]))
+    assert {type(method) for method in blocks.SHOWN.values()} == methods
+
+
+def test_the_engine_page_says_what_was_not_run():
+    text = " ".join(ENGINES.read_text().split())
+    assert "Nothing here was run on a GPU by the project's tests." in text
