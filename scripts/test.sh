@@ -11,4 +11,6 @@ say "The slow tests fetch the demo model (93 MB, once)."
 "$VENV/bin/ruff" check .
 "$VENV/bin/ruff" format --check .
 "$VENV/bin/mypy"
-exec "$VENV/bin/python" -m pytest
+# two at a time, each with one thread: torch programs side by side stall each other
+export OMP_NUM_THREADS=1
+exec "$VENV/bin/python" -m pytest -n "${TRTSPEC_TEST_WORKERS:-2}" --dist loadfile

@@ -58,10 +58,13 @@ class FakeRunner:
     submitted: list[Request] = field(default_factory=list)
     in_flight_seen: list[int] = field(default_factory=list)
     closed: bool = False
+    caches_prompts: bool = False
+    cached_share: float = 0.1
 
     def __post_init__(self) -> None:
         self.waiting: list[Running] = []
         self.running: list[Running] = []
+        self.cached: set[tuple[int, ...]] = set()
 
     def encode(self, prompt: str) -> tuple[int, ...]:
         return tuple(prompt.encode())
@@ -97,6 +100,9 @@ class FakeRunner:
     def _prefill(self) -> StepResult:
         running = self.waiting.pop(0)
         seconds = self.prefill_seconds * self.factor(running.request)
+        if self.caches_prompts and running.request.prompt in self.cached:
+            seconds *= self.cached_share
+        self.cached.add(running.request.prompt)
         self.clock.now += seconds
         self.running.append(running)
         record = StepRecord("prefill", 1, 0, 0, 0, 1, seconds, 0.0, 0.0, seconds * 0.9)

@@ -11,9 +11,9 @@ from trtspec.errors import RunError
 from trtspec.run import SamplingParams
 
 
-def cell(runner: FakeRunner, *, concurrency=2, repeats=3, count=4):
+def cell(runner: FakeRunner, *, concurrency=2, repeats=3, count=4, cached=False):
     plan = CellPlan(
-        prompts(count), concurrency, repeats, 5, SamplingParams(0.7, seed=11)
+        prompts(count), concurrency, repeats, 5, SamplingParams(0.7, seed=11), cached
     )
     return run_cell(runner, plan, Silent(), clock=runner.clock)
 
@@ -55,6 +55,25 @@ def test_the_warm_up_is_recorded_but_has_no_samples():
     assert all(b.requests == 4 for b in warm_up)
     assert {s.block for s in samples} == {1, 2, 3}
     assert len(samples) == 2 * 3 * 4
+
+
+def ttft_sums(samples):
+    sums = {"off": 0.0, "on": 0.0}
+    for sample in samples:
+        sums[sample.arm] += sample.ttft
+    return sums
+
+
+def test_no_arm_pays_for_prompts_that_the_other_finds_in_the_cache():
+    _, samples = cell(
+        FakeRunner(caches_prompts=True), count=8, concurrency=1, cached=True
+    )
+    sums = ttft_sums(samples)
+    assert sums["off"] == pytest.approx(sums["on"])
+    # the negative control: a partial warm-up leaves the first arm with cold prompts
+    _, samples = cell(FakeRunner(caches_prompts=True), count=8, concurrency=1)
+    sums = ttft_sums(samples)
+    assert sums["off"] > 1.5 * sums["on"]
 
 
 def test_a_slow_warm_up_changes_no_sample():

@@ -9,7 +9,13 @@ from types import SimpleNamespace
 import pytest
 
 from tests.bench.fakes import FakeRunner
-from trtspec.bench.plan import Choices, make_plan, read_prompts, require_speculation
+from trtspec.bench.plan import (
+    Choices,
+    make_plan,
+    read_prompts,
+    require_speculation,
+    settings_for,
+)
 from trtspec.errors import UsageError
 from trtspec.recipe.schema import Recipe
 
@@ -99,3 +105,17 @@ def test_there_is_nothing_to_compare_without_speculation():
     with pytest.raises(UsageError, match=r"r\.yaml:4: .*nothing to compare"):
         require_speculation(recipe(speculation={"method": "none"}), "r.yaml:4")
     require_speculation(recipe(), "r.yaml:4")
+
+
+def test_an_engine_that_always_drafts_has_no_off_arm():
+    medusa = {"method": "medusa", "model": "./heads"}
+    engine = recipe(speculation=medusa, backend="tensorrt")
+    with pytest.raises(UsageError, match="medusa cannot decode without drafting"):
+        require_speculation(engine, "r.yaml:4")
+    require_speculation(recipe(backend="tensorrt"), "r.yaml:4")
+
+
+def test_the_plan_says_whether_prompts_are_cached(tmp_path):
+    settings = settings_for(recipe(), Choices(), prompts_cached=True)
+    assert settings.prompts_cached
+    assert not settings_for(recipe(), Choices()).prompts_cached

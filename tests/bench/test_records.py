@@ -45,7 +45,11 @@ def test_records_cannot_be_changed():
     ("concurrency", "prompts", "expected"), [(1, 16, 2), (4, 16, 8), (8, 10, 10)]
 )
 def test_the_warm_up_is_two_rounds_of_what_is_in_flight(concurrency, prompts, expected):
-    assert warm_up_prompts(concurrency, prompts) == expected
+    assert warm_up_prompts(concurrency, prompts, cached=False) == expected
+
+
+def test_the_warm_up_is_all_prompts_where_they_stay_in_the_cache():
+    assert warm_up_prompts(1, 16, cached=True) == 16
 
 
 def test_only_block_zero_is_the_warm_up():

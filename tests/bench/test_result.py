@@ -13,7 +13,7 @@ from trtspec.bench.result import load_result, save_result
 from trtspec.errors import RunError, UsageError
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def noisy():
     """A result in which nothing is equal by design, with a failed cell."""
     random = np.random.default_rng(4)

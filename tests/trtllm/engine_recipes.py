@@ -18,7 +18,7 @@ METHODS = {
     "lookahead": {},
 }
 EQUIVALENT = ("none", "ngram", "draft_target")
-OTHERS = tuple(METHODS.keys() - set(EQUIVALENT))
+OTHERS = tuple(sorted(METHODS.keys() - set(EQUIVALENT)))
 
 
 def recipe(method, quantization="none"):

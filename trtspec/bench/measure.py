@@ -96,6 +96,7 @@ def _cell_plan(plan: BenchPlan, concurrency: int) -> CellPlan:
             top_p=settings.top_p,
             seed=settings.seed,
         ),
+        prompts_cached=settings.prompts_cached,
     )
 
 

@@ -27,6 +27,7 @@ class CellPlan:
     """One concurrency to measure.
 
     :param repeats: counted blocks per arm; one warm-up block per arm comes on top.
+    :param prompts_cached: whether the runner finds earlier prompts in its KV cache.
     :param sampling: for the first prompt; each further one has the next seed, the
         same in both arms and in every block.
     """
@@ -36,6 +37,7 @@ class CellPlan:
     repeats: int
     output_tokens: int
     sampling: SamplingParams
+    prompts_cached: bool = False
 
 
 def block_order(repeats: int) -> Iterator[tuple[Arm, int]]:
@@ -89,7 +91,10 @@ def run_cell(
 def _requests(plan: CellPlan, arm: Arm, number: int) -> list[Request]:
     prompts = plan.prompts
     if number == WARM_UP_BLOCK:
-        prompts = prompts[: warm_up_prompts(plan.concurrency, len(prompts))]
+        count = warm_up_prompts(
+            plan.concurrency, len(prompts), cached=plan.prompts_cached
+        )
+        prompts = prompts[:count]
     return [
         Request(
             id=f"{prompt.id}/c{plan.concurrency}/{arm}{number}",

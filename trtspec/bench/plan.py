@@ -34,7 +34,8 @@ class BenchPlan:
         """Requests in all blocks of all cells, warm-up included."""
         prompts, repeats = len(self.prompts), self.settings.repeats
         return len(ARMS) * sum(
-            warm_up_prompts(concurrency, prompts) + repeats * prompts
+            warm_up_prompts(concurrency, prompts, cached=self.settings.prompts_cached)
+            + repeats * prompts
             for concurrency in self.settings.concurrency
         )
 
@@ -62,6 +63,15 @@ def require_speculation(recipe: Recipe, where: str) -> None:
             where=where,
             allowed="a recipe with a speculation method",
             action="bench a recipe that speculates: every bench measures off as well",
+        )
+    if recipe.backend == "tensorrt" and recipe.speculation.always_drafts:
+        raise UsageError(
+            f"an engine for {recipe.speculation.method} cannot decode without "
+            "drafting, so there is no off arm in it",
+            where=where,
+            allowed="ngram, draft_target or lookahead on backend tensorrt",
+            action="build a recipe with method: none beside it and compare `trtspec "
+            "run --json` of the two; this version does not pair two artifacts",
         )
 
 
@@ -104,11 +114,15 @@ def make_plan(
             BenchPrompt(p.id, p.category, runner.encode_chat(p.messages))
             for p in prompts
         ),
-        settings=settings_for(artifact.recipe, choices),
+        settings=settings_for(
+            artifact.recipe, choices, prompts_cached=runner.caches_prompts
+        ),
     )
 
 
-def settings_for(recipe: Recipe, choices: Choices) -> Settings:
+def settings_for(
+    recipe: Recipe, choices: Choices, *, prompts_cached: bool = False
+) -> Settings:
     """Give the user's choices, and the recipe's where there is none."""
     # prompts from elsewhere, no workload in the recipe: the schema's defaults
     workload = recipe.workload or Workload(prompts="none")
@@ -120,4 +134,5 @@ def settings_for(recipe: Recipe, choices: Choices) -> Settings:
         top_k=recipe.sampling.top_k,
         top_p=recipe.sampling.top_p,
         seed=recipe.sampling.seed,
+        prompts_cached=prompts_cached,
     )

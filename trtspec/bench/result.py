@@ -42,6 +42,11 @@ class Settings(Record):
     warm_up_blocks: int = Field(
         default=1, description="Uncounted short blocks per arm."
     )
+    prompts_cached: bool = Field(
+        default=False,
+        description="Whether every prompt was in the KV cache before it was measured, "
+        "in both arms.",
+    )
     output_tokens: int = Field(ge=1, description="Most tokens per request.")
     temperature: float = Field(ge=0, description="0 is greedy.")
     top_k: int = Field(ge=0, description="0 keeps all tokens.")

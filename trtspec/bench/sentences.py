@@ -34,7 +34,8 @@ def condition_lines(result: BenchResult) -> list[str]:
         f"{prompts.count} prompts ({prompts.file}, sha256 {prompts.sha256[:12]}), "
         f"up to {settings.output_tokens} tokens, {sampling}",
         f"{settings.repeats} blocks per arm after {settings.warm_up_blocks} warm-up, "
-        "interleaved: off on, on off, ...",
+        "interleaved: off on, on off, ..."
+        + (", every prompt in the KV cache" if settings.prompts_cached else ""),
     ]
 
 

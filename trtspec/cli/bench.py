@@ -69,7 +69,7 @@ def _concurrency(
     show_default=True,
     help="Counted blocks per arm; below 3 no claim is made.",
 )
-@click.option("--device", default="cpu", show_default=True, help="Torch device.")
+@click.option("--device", help="Torch device of backend reference.  [default: cpu]")
 @click.option("--threads", type=click.IntRange(1), help="CPU threads of the engine.")
 @click.option(
     "--output",
@@ -86,7 +86,7 @@ def command(
     output_tokens: int | None,
     concurrency: tuple[int, ...] | None,
     repeats: int,
-    device: str,
+    device: str | None,
     threads: int | None,
     output: Path | None,
     as_json: bool,
@@ -149,7 +149,7 @@ def _artifact(path: Path, engines: str) -> Artifact:
 
 
 def _measured(
-    artifact: Artifact, choices: Choices, device: str, threads: int | None
+    artifact: Artifact, choices: Choices, device: str | None, threads: int | None
 ) -> BenchResult:
     from rich.console import Console
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trtspec.errors import BackendUnavailableError
+from trtspec.errors import BackendUnavailableError, UsageError
 
 if TYPE_CHECKING:
     from trtspec.build.artifact import Artifact
@@ -95,15 +95,21 @@ def require_engines(backend: Backend, recipe: Recipe) -> None:
         raise engine_unavailable(backend.installation, recipe)
 
 
-def runner_for(artifact: Artifact, *, device: str, threads: int | None) -> Runner:
+def runner_for(
+    artifact: Artifact, *, device: str | None, threads: int | None
+) -> Runner:
     """Load an artifact with the backend that it was built for.
 
+    :param device: torch device of backend reference; None for the CPU.
+    :param threads: CPU threads of backend reference; None for its default.
     :raises BackendUnavailableError: if that backend is not installed here.
+    :raises UsageError: for a device or threads with another backend.
     """
     from trtspec.build.gates import require_backend
 
     backend = backend_for(artifact.recipe)
     if artifact.recipe.backend == "tensorrt":
+        _refuse_torch_options(device, threads)
         from trtspec.trtllm.engine.run import open_runner as open_engines
         from trtspec.trtllm.probe import probe
 
@@ -114,7 +120,19 @@ def runner_for(artifact: Artifact, *, device: str, threads: int | None) -> Runne
     require_backend(backend)
     from trtspec.reference.runner import open_runner
 
-    return open_runner(artifact, device=device, threads=threads)
+    return open_runner(artifact, device=device or "cpu", threads=threads)
+
+
+def _refuse_torch_options(device: str | None, threads: int | None) -> None:
+    given = {"--device": device, "--threads": threads}
+    for option, value in given.items():
+        if value is not None:
+            raise UsageError(
+                f"{value} has no effect: backend tensorrt runs on the first GPUs that "
+                "CUDA_VISIBLE_DEVICES shows",
+                where=option,
+                action=f"leave {option} out",
+            )
 
 
 def reserve_stdout() -> None:

@@ -57,7 +57,7 @@ DEFAULT_TOKENS = 128
     metavar="W N G",
     help="Window, n-gram and verification set size, up to the recipe's.",
 )
-@click.option("--device", default="cpu", show_default=True, help="Torch device.")
+@click.option("--device", help="Torch device of backend reference.  [default: cpu]")
 @click.option("--threads", type=click.IntRange(1), help="CPU threads of the engine.")
 @engines_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON line per request.")
@@ -74,7 +74,7 @@ def command(
     no_speculation: bool,
     draft_length: int | None,
     lookahead: tuple[int, int, int] | None,
-    device: str,
+    device: str | None,
     threads: int | None,
     engines: str,
     as_json: bool,

@@ -27,6 +27,8 @@ class Method(BaseModel):
     """One line that says where the proposed tokens come from."""
     drafter_kind: ClassVar[DrafterKind | None] = None
     """What the drafter's checkpoint is; None if the method needs none."""
+    always_drafts: ClassVar[bool] = False
+    """Whether a TensorRT engine for it cannot decode without drafting."""
 
     def draft_length_at(self, running: int) -> int:
         """Tokens to propose per request with ``running`` requests in the batch."""
@@ -106,6 +108,7 @@ class ChainMethod(DraftingMethod):
 class TrainedDrafter(DraftingMethod):
     """A method whose drafter was trained on the target model's hidden states."""
 
+    always_drafts: ClassVar[bool] = True
     model: str = Field(
         min_length=1,
         description="The drafter's checkpoint: directory (relative to the recipe) or "
