@@ -100,12 +100,13 @@ class Runs:
             loaded = load_recipe(recipe).recipe
             logs = self.settings.logs / loaded.name
             artifact = self._build(recipe, logs)
-            device = _torch_device() if loaded.backend == "reference" else "cpu"
+            own = loaded.backend == "reference"
+            device = ("--device", _torch_device()) if own else ()
             output = trtspec(
                 logs / "run.log",
                 *("run", artifact, "--prompts", self.settings.prompts, "--raw"),
                 *("--limit", PROMPTS, "--max-tokens", self.settings.tokens),
-                *("--temperature", 0, "--ignore-eos", "--device", device, "--json"),
+                *("--temperature", 0, "--ignore-eos", "--json", *device),
             )
             # TensorRT-LLM itself writes to stdout as well
             lines = [json.loads(x) for x in output.splitlines() if x.startswith("{")]

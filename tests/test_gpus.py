@@ -30,6 +30,11 @@ def nvml(**functions):
     return types.SimpleNamespace(**plain | functions)
 
 
+@pytest.fixture(autouse=True)
+def _all_visible(monkeypatch):
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+
+
 def failing(*_):
     raise NvmlError("not supported")
 
@@ -71,3 +76,45 @@ def test_the_absence_of_gpus_is_a_fact_with_a_reason(monkeypatch, module, words)
     assert gpus == ()
     assert reason is not None
     assert words in reason
+
+
+def seen(monkeypatch, listed, count=3):
+    """Give the names of the GPUs that a program sees, and why there are none."""
+    several = nvml(
+        nvmlDeviceGetCount=lambda: count,
+        nvmlDeviceGetName=lambda handle: f"GPU {handle}",
+        nvmlDeviceGetUUID=lambda handle: f"GPU-{handle}{handle}-abc",
+        nvmlDeviceGetHandleByUUID=lambda uuid: uuid.decode(),
+    )
+    monkeypatch.setitem(sys.modules, "pynvml", several)
+    if listed is not None:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", listed)
+    gpus, reason = find_gpus()
+    return [gpu.name.removeprefix("GPU ") for gpu in gpus], reason
+
+
+@pytest.mark.parametrize(
+    ("listed", "names"),
+    [
+        (None, ["0", "1", "2"]),
+        ("2,0", ["2", "0"]),
+        (" 1 , 2 ", ["1", "2"]),
+        ("0,7,1", ["0"]),
+        ("1,-1,2", ["1"]),
+        ("GPU-22,GPU-00-abc", ["2", "0"]),
+        ("GPU-22,GPU-x,0", ["2"]),
+        ("GPU-,0", None),
+        ("MIG-5", ["MIG-5"]),
+    ],
+)
+def test_gpus_are_those_that_a_program_sees(monkeypatch, listed, names):
+    found, reason = seen(monkeypatch, listed)
+    assert found == (names or [])
+    assert (reason is None) == bool(names)
+
+
+@pytest.mark.parametrize("listed", ["", "-1", "no"])
+def test_gpus_that_are_all_hidden_are_none_with_the_reason(monkeypatch, listed):
+    found, reason = seen(monkeypatch, listed)
+    assert found == []
+    assert reason == f"CUDA_VISIBLE_DEVICES={listed} hides the 3 GPUs of this machine"

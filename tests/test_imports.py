@@ -72,3 +72,22 @@ def test_help_and_commands_start_without_heavy_imports(command):
         [sys.executable, "-c", statement], capture_output=True, text=True, check=True
     )
     assert output.stdout.strip() == "[]"
+
+
+def test_no_module_imports_tensorrt_llm_when_it_is_imported():
+    """Everything but running works where it is not installed."""
+    found = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in (ROOT / "trtspec").rglob("*.py")
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in _names(node)
+        if name.partition(".")[0] in ("tensorrt_llm", "tensorrt")
+    ]
+    assert found == []
+
+
+def _names(node):
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    return [node.module or ""]

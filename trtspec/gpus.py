@@ -1,10 +1,14 @@
-"""Which NVIDIA GPUs this machine has; none is an answer, not an error."""
+"""Which NVIDIA GPUs a program sees here; none is an answer, not an error."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
+
+VISIBLE = "CUDA_VISIBLE_DEVICES"
 
 
 class Gpu(BaseModel):
@@ -23,7 +27,12 @@ class Gpu(BaseModel):
 
 
 def find_gpus() -> tuple[tuple[Gpu, ...], str | None]:
-    """List the GPUs, or say why there are none to list."""
+    """List the GPUs that a program would see, or say why there are none to list.
+
+    ``CUDA_VISIBLE_DEVICES`` chooses and orders them, by index or by the beginning of a
+    UUID; what comes behind an entry that means none does not count, as for CUDA.
+    Indices are the driver's, which are CUDA's where all GPUs are of one kind.
+    """
     try:
         import pynvml
     except ImportError:
@@ -34,16 +43,40 @@ def find_gpus() -> tuple[tuple[Gpu, ...], str | None]:
         return (), f"no NVIDIA driver: {error}"
     try:
         count = pynvml.nvmlDeviceGetCount()
-        gpus = tuple(_gpu(pynvml, index) for index in range(count))
+        handles = [pynvml.nvmlDeviceGetHandleByIndex(index) for index in range(count)]
+        listed = os.environ.get(VISIBLE)
+        seen = handles if listed is None else list(_visible(pynvml, handles, listed))
+        gpus = tuple(_gpu(pynvml, handle) for handle in seen)
     except pynvml.NVMLError as error:
         return (), f"the NVIDIA driver does not answer: {error}"
     finally:
         pynvml.nvmlShutdown()
-    return gpus, None if gpus else "the NVIDIA driver lists no GPU"
+    if gpus:
+        return gpus, None
+    if count:
+        return (), f"{VISIBLE}={listed} hides the {count} GPUs of this machine"
+    return (), "the NVIDIA driver lists no GPU"
 
 
-def _gpu(nvml: Any, index: int) -> Gpu:
-    handle = nvml.nvmlDeviceGetHandleByIndex(index)
+def _visible(nvml: Any, handles: list[Any], listed: str) -> Iterator[Any]:
+    """Give the GPUs that the variable names, in its order."""
+    for entry in map(str.strip, listed.split(",")):
+        if entry.isdigit():
+            found = handles[int(entry) :][:1]
+        elif entry.startswith("MIG-"):
+            found = [nvml.nvmlDeviceGetHandleByUUID(entry.encode())]
+        else:
+            found = [h for h in handles if entry and _uuid(nvml, h).startswith(entry)]
+        if len(found) != 1:
+            return
+        yield found[0]
+
+
+def _uuid(nvml: Any, handle: Any) -> str:
+    return _text(nvml.nvmlDeviceGetUUID(handle))
+
+
+def _gpu(nvml: Any, handle: Any) -> Gpu:
     return Gpu(
         name=_text(nvml.nvmlDeviceGetName(handle)),
         memory_bytes=nvml.nvmlDeviceGetMemoryInfo(handle).total,

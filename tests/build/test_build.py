@@ -13,7 +13,12 @@ from tests.models.tiny import TOKENS
 from trtspec.build.artifact import Artifact
 from trtspec.build.build import build
 from trtspec.build.locks import stages_directory
-from trtspec.errors import BackendUnavailableError, BuildError, FindingsError
+from trtspec.errors import (
+    BackendUnavailableError,
+    BuildError,
+    FindingsError,
+    Problem,
+)
 from trtspec.reference.backend import ReferenceBackend
 
 BACKEND = ReferenceBackend()
@@ -238,7 +243,7 @@ def test_engines_directory_that_is_a_file_is_a_build_error(recipe, tmp_path):
 def test_missing_libraries_are_named_with_exit_code_4(recipe, engines):
     class Without(ReferenceBackend):
         def missing(self, formats=()):
-            return ["torch not installed: pip install x"]
+            return [Problem("torch not installed", action="pip install x")]
 
     with pytest.raises(BackendUnavailableError, match="torch not installed") as caught:
         build(load(recipe), Without(), engines)

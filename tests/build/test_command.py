@@ -8,15 +8,9 @@ import sys
 import pytest
 
 from tests.build.test_kill import is_running, wait_until
-from trtspec.build.command import (
-    Command,
-    CommandError,
-    last_line,
-    last_lines,
-    resolved,
-    run_command,
-    slot,
-)
+from trtspec.build.command import CommandError, run_command
+from trtspec.build.command_line import Command, resolved, slot
+from trtspec.build.log_lines import last_line, last_lines
 from trtspec.build.space import NoSpaceError
 from trtspec.errors import BuildError
 
@@ -66,6 +60,8 @@ def test_traceback_ends_in_the_line_that_is_shown(run):
     [
         "import errno, os; raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))",
         "import sys; sys.exit('SafetensorError: I/O error: x (os error 28)')",
+        "import sys; print('OSError: [Errno 28] No space left on device'); "
+        "print('worker 1 has failed'); sys.exit('Engine building failed')",
     ],
 )
 def test_full_disk_in_a_program_names_the_folder_it_writes_to(run, tmp_path, code):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trtspec.build.command import Command
+from trtspec.build.command_line import Command
 from trtspec.build.progress import SILENT
 from trtspec.build.stage import Stage, StageContext
 

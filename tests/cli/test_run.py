@@ -223,3 +223,29 @@ def test_a_reader_that_goes_away_is_no_error(project):
         check=False,
     )
     assert b"Traceback" not in result.stderr
+
+
+def test_a_shorter_draft_is_proposed_if_it_is_asked_for(project):
+    whole = lines(project("--raw", "--prompt", "t3 t4 t3", "--json"))
+    short = lines(
+        project("--raw", "--prompt", "t3 t4 t3", "--json", "--draft-length", 1)
+    )
+    assert short[0]["tokens"] == whole[0]["tokens"]
+    assert short[0]["drafted"] <= short[0]["steps"]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--draft-length", 99), ("99 tokens is longer", "built for: 2", "request 1")),
+        (("--draft-length", 300), ("--draft-length", "256")),
+        (("--lookahead", 2, 2, 1), ("--lookahead", "ngram has no lookahead sizes")),
+    ],
+)
+def test_drafts_beyond_what_was_built_are_refused_with_both_values(
+    project, options, words
+):
+    result = project("--raw", "--prompt", "t3", *options)
+    assert result.returncode == 2
+    for word in words:
+        assert word in result.stderr.decode()

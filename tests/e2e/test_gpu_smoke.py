@@ -59,7 +59,7 @@ def machine(tmp_path):
         **standin.environment(),
         "SMOKE_TARGET": "target",
         "SMOKE_DRAFT": "draft",
-        "SMOKE_DTYPE": "float32",
+        "SMOKE_DTYPE": "bfloat16",
         "SMOKE_PROMPTS": "prompts.jsonl",
         "SMOKE_TOKENS": "12",
         "SMOKE_BACKENDS": "tensorrt",
@@ -128,7 +128,7 @@ def write_medusa_recipes(folder):
             "schema": "trtspec/v1",
             "name": f"tiny-{name}",
             "backend": "tensorrt",
-            "target": {"model": "../target", "dtype": "float32"},
+            "target": {"model": "../target", "dtype": "bfloat16"},
             "speculation": speculation,
             "limits": {"max_input_tokens": 512, "max_total_tokens": 1024},
         }

@@ -35,6 +35,14 @@ def test_a_llama_configuration_is_read_as_it_is_written(tmp_path):
     assert found.quantization == "none"
 
 
+def test_rotary_encoding_is_read(tmp_path):
+    scaling = {"rope_type": "llama3", "factor": 8.0}
+    found = shape(tmp_path, rope_theta=500000.0, rope_scaling=scaling)
+    assert (found.rope_theta, found.rope_scaling) == (500000.0, "llama3")
+    plain = shape(tmp_path)
+    assert plain.rope_theta is plain.rope_scaling is None
+
+
 def test_gpt2_names_are_understood(tmp_path):
     config = {
         "architectures": ["GPT2LMHeadModel"],

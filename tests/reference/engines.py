@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import tokenizers
 
-from tests.reference.toys import toy_slots
+from tests.reference.toys import full_logits, toy_slots
 from trtspec.methods import DraftTarget, NGram, NoSpeculation
 from trtspec.reference.drafters import DraftModelDrafter, NGramDrafter
 from trtspec.reference.engine import Engine
@@ -37,7 +37,7 @@ def toy_engine(method="none", draft_length=4, slots=4, **options) -> Engine:
         return Engine(target, None, NoSpeculation(method="none"))
     if method == "ngram":
         ngram = NGram(method="ngram", draft_length=draft_length, max_matching_ngram=2)
-        return Engine(target, NGramDrafter(ngram, slots), ngram)
+        return Engine(target, NGramDrafter(ngram), ngram)
     draft = toy_slots(seed=draft_seed, slots=slots, vocabulary=vocabulary)
     chosen = DraftTarget(
         method="draft_target", model="./draft", draft_length=draft_length
@@ -58,13 +58,14 @@ def sampled(seed: int, **sampling) -> SamplingParams:
 
 def submit(engine: Engine, asked: Request, end_tokens=frozenset({1})) -> None:
     """Queue a request as the runner does."""
-    engine.submit(Running(asked, TextStream(TOKENIZER, asked.stop), end_tokens, 0.0))
+    running = Running(asked, TextStream(TOKENIZER, asked.stop), end_tokens, 0.0)
+    engine.queue.submit(running)
 
 
 def finish(engine: Engine) -> tuple[dict[str, Completion], list[StepRecord]]:
     """Run until nothing is left."""
     completions, records = {}, []
-    while engine.busy:
+    while engine.queue:
         result = engine.advance()
         records += result.records
         for chunk in result.chunks:
@@ -78,3 +79,11 @@ def generate(engine: Engine, *asked: Request) -> dict[str, Completion]:
     for one in asked:
         submit(engine, one)
     return finish(engine)[0]
+
+
+def plain_greedy(prompt, tokens: int) -> list[int]:
+    """Greedy decoding by whole forwards, without cache or engine."""
+    text = list(prompt)
+    for _ in range(tokens):
+        text.append(int(full_logits(text)[-1].argmax()))
+    return text[len(prompt) :]

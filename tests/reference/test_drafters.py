@@ -61,8 +61,8 @@ def brute_force(text, longest, limit):
     return []
 
 
-def ngram_drafter(slots=2):
-    return NGramDrafter(NGram(method="ngram", draft_length=4), slots)
+def ngram_drafter():
+    return NGramDrafter(NGram(method="ngram", draft_length=4))
 
 
 def test_prompt_lookup_proposes_point_masses_per_slot():

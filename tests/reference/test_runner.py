@@ -236,3 +236,19 @@ def test_conditions_name_what_decides_the_speed(runner):
     assert conditions["backend"] == "reference"
     assert conditions["dtype"] == "float32"
     assert {"device", "threads", "torch", "transformers"} <= conditions.keys()
+
+
+def test_an_id_is_taken_once_at_a_time(runner):
+    runner.submit(ask("a"))
+    with pytest.raises(UsageError, match="a request 'a' already"):
+        runner.submit(ask("a"))
+    runner.advance()
+    with pytest.raises(UsageError, match="a request 'a' already"):
+        runner.submit(ask("a"))
+    while runner.busy:
+        runner.advance()
+    assert finished(runner, ask("a"))["a"].tokens
+
+
+def test_every_prompt_is_read_anew(runner):
+    assert runner.caches_prompts is False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trtspec.errors import UsageError
+from trtspec.errors import RunError, UsageError
 from trtspec.run import Chunk, Completion, Request, StepResult, generate
 
 
@@ -64,3 +64,33 @@ def test_an_interrupt_cancels_what_is_still_running():
     with pytest.raises(KeyboardInterrupt):
         chunks.throw(KeyboardInterrupt)
     assert runner.cancelled == ["a", "b"]
+
+
+class Failing(Scripted):
+    """Fails in its second step, and then whenever it is asked to cancel."""
+
+    def __init__(self):
+        super().__init__()
+        self.steps = 0
+
+    def advance(self):
+        self.steps += 1
+        if self.steps == 2:
+            raise RunError("the engine died")
+        return super().advance()
+
+    def cancel(self, request_id):
+        raise RunError("it takes no cancellation")
+
+
+def test_an_error_while_cancelling_does_not_hide_the_first_one():
+    chunks = generate(Failing(), requests("a", "b"))
+    with pytest.raises(RunError, match="the engine died"):
+        list(chunks)
+
+
+def test_an_error_while_cancelling_is_told_if_it_is_the_first_one():
+    chunks = generate(Failing(), requests("a", "b"))
+    next(chunks)
+    with pytest.raises(RunError, match="takes no cancellation"):
+        chunks.close()

@@ -68,15 +68,26 @@ def _build_config(pretrained: Json, machine: Machine, arguments: Json) -> Json:
     config["speculative_decoding_mode"] = _mode(pretrained, arguments)
     config["max_draft_len"] = _max_draft_len(pretrained, arguments)
     _require_legal(config, pretrained)
-    _lengths(config, pretrained, arguments)
+    written = plugins.plugin_config(arguments, pretrained["dtype"])
+    plugins.require_on_gpu(written, machine)
+    _lengths(config, pretrained, arguments, written["tokens_per_block"])
+    config["plugin_config"] = written
     config["kv_cache_type"] = (arguments["kv_cache_type"] or "paged").upper()
     config["lora_config"] = {"lora_dir": arguments.get("lora_dir") or []}
-    config["plugin_config"] = plugins.plugin_config(arguments, pretrained["dtype"])
     if pretrained["architecture"].startswith("ReDrafter"):
         padding = config["plugin_config"]["remove_input_padding"]
         assert padding, "ReDrafter only supports remove_input_padding"
-    plugins.adjust(config["plugin_config"], quantization, machine)
+    plugins.adjust(written, quantization, machine)
+    plugins.choose_gemm(written, quantization, arguments["gemm_plugin"])
+    if config["speculative_decoding_mode"] == facts.modes()["eagle"]:
+        _turn_paged_context_on(written)
     return config
+
+
+def _turn_paged_context_on(written: Json) -> None:
+    if not written["use_paged_context_fmha"]:
+        say("[TRT-LLM] [W] Paged Context FMHA is required for EAGLE. Turning it on")
+        written["use_paged_context_fmha"] = True
 
 
 def _require_consistent(arguments: Json) -> None:
@@ -84,7 +95,6 @@ def _require_consistent(arguments: Json) -> None:
         raise RuntimeError(
             "multiple_profiles is enabled, while opt_num_tokens is set. "
         )
-    assert arguments.get("streamingllm") != "enable", "streamingllm is not supported"
 
 
 def _gather(config: Json, arguments: Json) -> None:
@@ -133,13 +143,23 @@ def _require_legal(config: Json, pretrained: Json) -> None:
         assert config["max_draft_len"] > 0, "the mode needs max_draft_len > 0"
 
 
-def _lengths(config: Json, pretrained: Json, arguments: Json) -> None:
-    """Make room for what one step drafts."""
+def _lengths(config: Json, pretrained: Json, arguments: Json, block: int) -> None:
+    """Take no more tokens than the batch can have, then make room for the drafts.
+
+    :param block: tokens of a block of the KV cache.
+    """
     longest = arguments["max_seq_len"] or _longest_sequence(pretrained)
     draft, batch = config["max_draft_len"], config["max_batch_size"]
     if config["max_input_len"] > longest:
         say(f"[TRT-LLM] [W] max_input_len is clipped to max_seq_len {longest}")
         config["max_input_len"] = longest
+    if config["max_num_tokens"] > longest * batch:
+        say(
+            f"[TRT-LLM] [W] max_num_tokens ({config['max_num_tokens']}) shouldn't be "
+            f"greater than max_seq_len * max_batch_size ({longest * batch})"
+        )
+        config["max_num_tokens"] = longest * batch
+    config["max_num_tokens"] = max(config["max_num_tokens"], block)
     mode, modes = config["speculative_decoding_mode"], facts.modes()
     if mode != modes["none"]:
         longest += draft

@@ -29,6 +29,8 @@ Json = dict[str, Any]
 LLAMA_LIKE = {"llama", "mistral", "mixtral"}
 QWEN_LIKE = {"qwen", "qwen2"}
 TIED_HEAD_FAILS = "<0.19"
+READS_ROTARY_BASE = ">=1.1"
+"""Where the scripts of Medusa and EAGLE take it from the model, whatever is given."""
 REDRAFTERS = {
     "LlamaForCausalLM": "ReDrafterForLLaMALM",
     "QWenForCausalLM": "ReDrafterForQWenLM",
@@ -126,6 +128,7 @@ def _medusa(version: Version, arguments: Json) -> Checkpoint:
     checkpoint = base_checkpoint(base, arguments, "medusa", {model_type})
     keys = medusa_keys(arguments, arguments["max_medusa_token_len"])
     checkpoint.config.update(keys, model_type=model_type)
+    checkpoint.config.update(_rotary(version, base, arguments))
     return checkpoint
 
 
@@ -142,6 +145,7 @@ def _eagle(version: Version, arguments: Json) -> Checkpoint:
     else:
         require_modelopt(arguments["model_dir"])
     checkpoint.config.update(
+        _rotary(version, base, arguments),
         architecture="EagleForCausalLM",
         max_draft_len=arguments["max_draft_len"],
         num_eagle_layers=arguments["num_eagle_layers"],
@@ -152,6 +156,19 @@ def _eagle(version: Version, arguments: Json) -> Checkpoint:
         },
     )
     return checkpoint
+
+
+def _rotary(version: Version, base: HuggingFace, arguments: Json) -> Json:
+    """What Medusa's and EAGLE's config.json says of the rotary encoding."""
+    if not contains(READS_ROTARY_BASE, version):
+        scaling = arguments["rotary_scaling"]
+        kind = scaling and {"type": scaling[0], "factor": float(scaling[1])}
+        return {"rotary_base": arguments["rotary_base"], "rotary_scaling": kind}
+    scaling = base.config.get("rope_scaling")
+    return {
+        "rotary_base": base.config.get("rope_theta", 10000.0),
+        "rotary_scaling": scaling and {"type": scaling["rope_type"]},
+    }
 
 
 def _redrafter(version: Version, arguments: Json) -> Checkpoint:

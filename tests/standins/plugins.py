@@ -42,6 +42,13 @@ FEATURES = (
 FP8_WEIGHTS = {"FP8", "W4A8_AWQ", "NVFP4"}
 OLDER_TOKENS_PER_BLOCK = 64
 SINCE_BLACKWELL, BEFORE_NEXT = 100, 120
+NOT_ON_SM100 = (
+    "gemm_swiglu_plugin",
+    "fp8_rowwise_gemm_plugin",
+    "low_latency_gemm_plugin",
+    "low_latency_gemm_swiglu_plugin",
+    "bert_context_fmha_fp32_acc",
+)
 
 
 def plugin_config(arguments: Json, dtype: str) -> Json:
@@ -65,7 +72,10 @@ def plugin_config(arguments: Json, dtype: str) -> Json:
 
 
 def adjust(plugins: Json, quantization: Json, machine: Machine) -> None:
-    """Switch off what the KV cache's type excludes, and say so."""
+    """Switch off what a flag or the KV cache's type excludes, and say so."""
+    if not plugins["context_fmha"] or plugins.get("streamingllm"):
+        say("[TRT-LLM] [W] Paged Context FMHA is disabled.")
+        plugins["use_paged_context_fmha"] = False
     kv_cache, weights = quantization["kv_cache_quant_algo"], quantization["quant_algo"]
     if kv_cache == "INT8" and plugins["use_paged_context_fmha"]:
         say(
@@ -80,8 +90,23 @@ def adjust(plugins: Json, quantization: Json, machine: Machine) -> None:
             "workflow on sm >= 89, disabling it."
         )
         plugins["use_paged_context_fmha"] = False
-    if weights == "NVFP4" and plugins["gemm_plugin"] is None:
+
+
+def choose_gemm(plugins: Json, quantization: Json, asked: str | None) -> None:
+    """Take the plugin of NVFP4 for such weights, unless it was asked not to."""
+    if quantization["quant_algo"] == "NVFP4" and asked != "disable":
+        say("[TRT-LLM] [I] NVFP4 quantization detected, by default enabling NVFP4 GEMM")
         plugins["gemm_plugin"] = "nvfp4"
+
+
+def require_on_gpu(plugins: Json, machine: Machine) -> None:
+    """Refuse plugins that have no kernels on compute capability 10.0.
+
+    :raises NotImplementedError: one of them is asked for.
+    """
+    for name in NOT_ON_SM100 if machine.capability == SINCE_BLACKWELL else ():
+        if value := plugins.get(name):
+            raise NotImplementedError(f"{name}={value} is not supported on SM 100.")
 
 
 def require_supported(quantization: Json, machine: Machine) -> None:

@@ -222,4 +222,37 @@ def test_workers_are_capped_at_the_gpus(bench):
 def test_other_refusals_of_the_builder(bench):
     both = ("--multiple_profiles", "enable", "--opt_num_tokens", "8")
     refused(bench, "multiple_profiles", *both)
-    refused(bench, "streamingllm", "--streamingllm", "enable")
+    flags = ("--gemm_swiglu_plugin", "fp8")
+    refused(bench, "gemm_swiglu_plugin=fp8", *flags, STANDIN_GPU_CC="10.0")
+
+
+@pytest.mark.parametrize(
+    "flags", [("--context_fmha", "disable"), ("--streamingllm", "enable")]
+)
+def test_flags_that_switch_paged_context_off(bench, flags):
+    assert built(bench, *flags)["plugin_config"]["use_paged_context_fmha"] is False
+
+
+def test_tokens_are_lowered_to_those_of_the_batch_and_raised_to_a_block(bench):
+    flags = ("--max_batch_size", "2", "--max_seq_len", "40")
+    assert built(bench, *flags)["max_num_tokens"] == 80
+    flags = ("--max_batch_size", "1", "--max_seq_len", "20", "--max_input_len", "10")
+    assert built(bench, *flags)["max_num_tokens"] == 32
+    # with drafts the length before it grows counts
+    flags = (*EXTERNAL, "--max_draft_len", "5", "--max_batch_size", "2")
+    assert built(bench, *flags, "--max_seq_len", "40")["max_num_tokens"] == 80
+
+
+@pytest.mark.parametrize(
+    ("asked", "written"),
+    [((), "nvfp4"), (("auto",), "nvfp4"), (("float16",), "nvfp4"),
+     (("disable",), None)],
+)  # fmt: skip
+def test_nvfp4_has_its_gemm_plugin_unless_it_is_disabled(bench, asked, written):
+    given = ("--model_dir", bench.folder / "hf", "--output_dir", "quantized")
+    format_ = ("--qformat", "nvfp4", "--kv_cache_dtype", "fp8")
+    succeeded(bench.script("quantize", *given, *format_, STANDIN_GPU_CC="10.0"))
+    flags = ("--gemm_plugin", *asked) if asked else ()
+    succeeded(bench.build("quantized", *flags, STANDIN_GPU_CC="10.0"))
+    plugins = bench.config("engine")["build_config"]["plugin_config"]
+    assert plugins["gemm_plugin"] == written

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from tests.standins.engines import CHAIN, Session, bench, engine, greedy
+from tests.standins.engines import CHAIN, EXTERNAL, Session, bench, engine, greedy
 
 PROMPTS = [(3, 9, 4), (7, 7, 7, 7), (11, 2, 30, 5, 11, 2)]
 
@@ -53,7 +53,9 @@ def test_speculative_output_is_the_plain_one_and_counts_are_real(session, name):
         assert result.output_token_ids == [greedy(prompt, 20)]
         metrics = result.request_perf_metrics.speculative_decoding
         assert metrics.total_draft_tokens == done.drafted > 0
-        assert metrics.total_accepted_draft_tokens == done.accepted
+        # an iteration that the limit cuts inside its draft has no token behind it
+        assert metrics.total_accepted_draft_tokens == 20 - done.steps
+        assert done.accepted - metrics.total_accepted_draft_tokens in (0, 1)
         assert done.accepted == sum(done.accepted_per_step)
         # the first step drafts nothing, every step brings one token of its own,
         # and the last may be cut
@@ -111,6 +113,22 @@ def test_the_end_token_ends_and_is_left_out(session):
     end = expected[4]
     first = expected.index(end)
     assert reasons(session, end_id=end) == (expected[:first], "END_ID")
+
+
+def test_the_metrics_leave_out_an_end_token_that_was_drafted(session):
+    expected = greedy((3, 9, 4), 4)
+    target = engine("--max_draft_len", "4", mode=EXTERNAL)
+    with session.open(target) as executor:
+        request = session.request(
+            tokens=4,
+            external_draft_tokens_config=session.draft(expected[:3]),
+            end_id=expected[2],
+        )
+        (result,) = session.run(executor, request)
+    assert result.output_token_ids == [expected[:2]]
+    assert session.module.RECORDS[0].requests[0].accepted == 3
+    metrics = result.request_perf_metrics.speculative_decoding
+    assert metrics.total_accepted_draft_tokens == 1
 
 
 def test_stop_words_end_and_stay(session):

@@ -49,6 +49,13 @@ def test_a_verifying_request_ends_after_its_one_step(session, target):
     result, _ = verified(session, target, [expected[0], 47], max_tokens=20)
     assert result.output_token_ids == [expected[:2]]
     assert result.is_final
+    assert result.finish_reasons[0].name == "NOT_FINISHED"
+
+
+def test_a_draft_that_is_accepted_whole_ends_by_its_length(session, target):
+    result, _ = verified(session, target, greedy(PROMPT, 2))
+    assert result.is_final
+    assert result.finish_reasons[0].name == "LENGTH"
 
 
 def test_a_request_without_draft_goes_on(session, target):

@@ -8,53 +8,16 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
+from trtspec.build.left_running import noted
+from trtspec.build.log_lines import last_line, last_lines
 from trtspec.build.space import no_space
 from trtspec.errors import BuildError
 
 _FULL_MARKS = ("No space left on device", "os error 28", "Disk quota exceeded")
-_TAIL_BYTES = 20_000
 _LOOK_SECONDS = 0.25
-
-OUTPUT = "{output}"
-"""Stands for the folder that a stage fills, wherever an argument is exactly this."""
-
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """A program that a stage runs, independent of where things are.
-
-    :param arguments: the program first. An argument such as ``{output}`` or
-        ``{convert-target}`` stands for a path; see ``resolved``.
-    :param environment: variables set on top of ours.
-    :param directory: where it is run, such as ``{output}``.
-    """
-
-    arguments: tuple[str, ...]
-    environment: Mapping[str, str] = field(default_factory=dict)
-    directory: str = OUTPUT
-
-    def resolved(self, paths: Mapping[str, str]) -> tuple[str, ...]:
-        """Put paths in the places that stand for them.
-
-        :param paths: by name: ``output``, a checkpoint's role, an earlier stage.
-        """
-        return tuple(resolved(argument, paths) for argument in self.arguments)
-
-
-def slot(name: str) -> str:
-    """Give the argument that stands for a path."""
-    return f"{{{name}}}"
-
-
-def resolved(argument: str, paths: Mapping[str, str]) -> str:
-    """Give the path that an argument stands for, or the argument itself."""
-    if argument[:1] == "{" and argument[-1:] == "}":
-        return paths.get(argument[1:-1], argument)
-    return argument
 
 
 class CommandError(BuildError):
@@ -76,6 +39,7 @@ def run_command(
     environment: Mapping[str, str] | None = None,
     directory: Path | None = None,
     watch: Callable[[str], None] | None = None,
+    notes_in: Path | None = None,
 ) -> None:
     """Run a program to its end; its output goes to the log only.
 
@@ -84,8 +48,11 @@ def run_command(
     started.
 
     :param writes_to: the folder it fills, to name when the disk is full.
+    :param environment: all of it; ours if None.
     :param directory: where it is run; our own working directory if None.
     :param watch: told the log's last line now and then.
+    :param notes_in: the stage's temporary folder, for programs that start others: if
+        we are killed, the next build ends what they left.
     :raises CommandError: if it cannot be started or fails, with its last lines.
     """
     with log_file.open("ab") as log:
@@ -97,7 +64,9 @@ def run_command(
             if watch is not None:
                 watch(last_line(log_file, said_from))
 
-        code = _run(arguments, log, environment, directory, look)
+        ours = os.environ if environment is None else environment
+        with noted(notes_in, ours) as whole:
+            code = _run(arguments, log, whole, directory, look)
     if code != 0:
         raise _failure(code, last_lines(log_file, said_from), log_file, writes_to)
 
@@ -105,7 +74,7 @@ def run_command(
 def _run(
     arguments: Sequence[str],
     log: IO[bytes],
-    environment: Mapping[str, str] | None,
+    environment: Mapping[str, str],
     directory: Path | None,
     look: Callable[[], None],
 ) -> int:
@@ -159,9 +128,10 @@ def _kill_all(process: subprocess.Popen[bytes]) -> None:
 def _failure(
     code: int, tail: Sequence[str], log_file: Path, writes_to: Path
 ) -> BuildError:
-    last = tail[-1] if tail else ""
-    if any(mark in last for mark in _FULL_MARKS):
+    # a program says more after it, such as that a worker has failed
+    if any(mark in line for line in tail for mark in _FULL_MARKS):
         return no_space(writes_to)
+    last = tail[-1] if tail else ""
     if code < 0:
         last = f"ended by signal {-code}" + (
             ": the system may be out of memory" if code == -9 else ""
@@ -169,26 +139,3 @@ def _failure(
     return CommandError(
         last or f"exit status {code}", action=f"see the log {log_file}", tail=tail
     )
-
-
-def last_line(log_file: Path, start: int = 0) -> str:
-    """Give the last line of a log that says anything; empty if there is none.
-
-    :param start: the byte from which on to look.
-    """
-    return next(reversed(last_lines(log_file, start)), "")
-
-
-def last_lines(log_file: Path, start: int = 0) -> list[str]:
-    """Give the last lines of a log that say anything, in order.
-
-    Of a line that a program wrote over itself, such as a progress bar, the last
-    state counts.
-
-    :param start: the byte from which on to look.
-    """
-    with log_file.open("rb") as stream:
-        stream.seek(max(start, log_file.stat().st_size - _TAIL_BYTES))
-        text = stream.read().decode(errors="replace").replace("\r\n", "\n")
-    lines = (line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))
-    return [line.strip() for line in lines if line.strip()]

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from trtspec.build.left_running import end_left_running
 from trtspec.build.progress import Progress
 
 _GRACE_SECONDS = 0.3
@@ -56,7 +57,7 @@ def temporary_artifact(engines: Path, label: str, pid: int) -> Path:
 
 
 def sweep(engines: Path) -> None:
-    """Remove the temporary folders of builds that died.
+    """Remove the temporary folders of builds that died, and end what they left.
 
     A folder's owner holds the lock of its label for as long as it lives, so a lock
     that is free means that the owner is gone, whatever its process id is now.
@@ -69,6 +70,7 @@ def sweep(engines: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             with FileLock(path, timeout=0):
+                end_left_running(folder)
                 shutil.rmtree(folder, ignore_errors=True)
         except Timeout:
             continue

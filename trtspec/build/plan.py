@@ -9,7 +9,7 @@ from typing import Literal
 
 from trtspec.build.artifact import read_manifest
 from trtspec.build.backend import Backend
-from trtspec.build.command import resolved
+from trtspec.build.command_line import resolved
 from trtspec.build.fingerprint import artifact_name, fingerprint
 from trtspec.build.hashes import missing_files
 from trtspec.build.locks import stages_directory

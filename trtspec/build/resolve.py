@@ -29,11 +29,11 @@ def named(loaded: LoadedRecipe) -> StageInputs:
     target = _named(loaded, "target", model, revision, "model")
     draft_model = recipe.speculation.draft_model
     if draft_model is None:
-        return StageInputs(recipe, target)
+        return StageInputs(recipe, target, base=loaded.base)
     revision = getattr(recipe.speculation, "revision", None)
     kind = recipe.speculation.drafter_kind or "model"
     draft = _named(loaded, "draft", draft_model, revision, kind)
-    return StageInputs(recipe, target, draft)
+    return StageInputs(recipe, target, draft, loaded.base)
 
 
 def _named(

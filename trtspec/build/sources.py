@@ -48,11 +48,13 @@ class StageInputs:
     """What the stages of a build are planned from.
 
     :param draft: draft model or drafter; None if the speculation method has neither.
+    :param base: directory that the recipe's paths start from; None for no file.
     """
 
     recipe: Recipe
     target: Source
     draft: Source | None = None
+    base: Path | None = None
 
     @property
     def sources(self) -> tuple[Source, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from trtspec.build.command import Command
+from trtspec.build.command_line import Command
 from trtspec.build.progress import SILENT, Progress
 from trtspec.files import sha256_json
 

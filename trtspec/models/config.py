@@ -11,6 +11,7 @@ from trtspec.errors import UsageError
 from trtspec.models.families import ENCODERS, WITHOUT_ATTENTION
 from trtspec.models.info import ModelShape
 from trtspec.models.json_file import read_json_object
+from trtspec.models.rope import rope_scaling, rope_theta
 
 CONFIG = "config.json"
 OUTPUT_WEIGHT = "lm_head.weight"
@@ -82,6 +83,8 @@ def shape_of(
         quantization=_quantization(directory, whole),
         alibi=facts.config.get("alibi") is True,
         own_code=_own_code(whole),
+        rope_theta=rope_theta(facts.config),
+        rope_scaling=rope_scaling(facts.config),
     )
 
 

@@ -30,6 +30,10 @@ class ModelShape:
         configuration does not tell.
     :param quantization: ``none``, or the method the stored weights are quantized with.
     :param alibi: whether the attention has biases instead of position encodings.
+    :param rope_theta: base of the rotary position encoding; None if the configuration
+        names none, or has one per kind of layer.
+    :param rope_scaling: how that encoding is stretched, such as ``llama3``; None if it
+        is not.
     :param own_code: ``model_type`` of a configuration that names Python code of the
         checkpoint's own, empty if it has no type; None if it names no code.
     """
@@ -50,6 +54,8 @@ class ModelShape:
     quantization: str = "none"
     alibi: bool = False
     own_code: str | None = None
+    rope_theta: float | None = None
+    rope_scaling: str | None = None
 
     def kv_bytes_per_token(self, dtype: str) -> int:
         """Bytes that keys and values of one token take in all layers.

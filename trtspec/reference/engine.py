@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import deque
-from itertools import islice
+from contextlib import suppress
 
 from trtspec.methods import Method
 from trtspec.reference.drafters import Drafter
@@ -13,6 +12,7 @@ from trtspec.reference.running import Running
 from trtspec.reference.slots import SlotModel
 from trtspec.reference.step import speculative_step
 from trtspec.run import StepResult
+from trtspec.run.queue import RequestQueue
 
 
 class Engine:
@@ -28,51 +28,51 @@ class Engine:
         self._target = target
         self._drafter = drafter
         self._method = method
-        self._slots = len(target.lengths)
-        self.waiting: deque[Running] = deque()
-        self.running: list[Running] = []
+        self.queue: RequestQueue[Running] = RequestQueue(len(target.lengths))
 
     @property
-    def busy(self) -> bool:
-        """Whether any request is waiting or running."""
-        return bool(self.waiting or self.running)
-
-    def submit(self, request: Running) -> None:
-        """Queue a request; it joins as soon as a slot is free."""
-        self.waiting.append(request)
+    def running(self) -> list[Running]:
+        """Requests in slots."""
+        return self.queue.running
 
     def advance(self) -> StepResult:
-        """Drop what was cancelled, then let requests join, else do one decode step."""
-        dropped = self._drop_cancelled()
-        if dropped.chunks:
-            return dropped
-        free = self._slots - len(self.running)
-        if self.waiting and free:
-            result = self._join(free)
+        """Drop what was cancelled, then let requests join, else do one decode step.
+
+        :raises Exception: whatever stopped the step; all requests are gone then.
+        """
+        try:
+            return self._advance()
+        except BaseException:  # an interrupt, too, leaves a step half done
+            self._abandon()
+            raise
+
+    def _advance(self) -> StepResult:
+        now = time.perf_counter()
+        if dropped := [r.cancel(now) for r in self.queue.take_cancelled()]:
+            self._retire()
+            return StepResult(tuple(dropped))
+        if joining := self.queue.next:
+            result = self._join([len(request.request.prompt) for request in joining])
         elif self.running:
-            draft_length = self._method.draft_length_at(len(self.running))
             result = speculative_step(
-                self._target, self._drafter, self.running, draft_length
+                self._target, self._drafter, self.running, self._method
             )
         else:
             return StepResult()
         self._retire()
         return result
 
-    def _join(self, free: int) -> StepResult:
-        lengths = [len(r.request.prompt) for r in islice(self.waiting, free)]
-        joining = [self.waiting.popleft() for _ in range(group_size(lengths))]
+    def _join(self, lengths: list[int]) -> StepResult:
         first = len(self.running)
-        self.running += joining
+        joining = self.queue.join(group_size(lengths))
         return prefill(self._target, first, joining)
 
-    def _drop_cancelled(self) -> StepResult:
-        now = time.perf_counter()
-        everyone = (*self.running, *self.waiting)
-        chunks = tuple(r.cancel(now) for r in everyone if r.cancelled)
-        self.waiting = deque(r for r in self.waiting if not r.cancelled)
-        self._retire()
-        return StepResult(chunks)
+    def _abandon(self) -> None:
+        """Free every slot: what is in them after a broken step is not known."""
+        with suppress(Exception):  # the first error counts
+            while self.running:
+                self._free(len(self.running) - 1)
+        self.queue.clear()
 
     def _retire(self) -> None:
         """Free the slots of finished requests, from the last one down."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -22,12 +22,13 @@ from trtspec.reference.probe import require_faithful
 from trtspec.reference.running import Running
 from trtspec.reference.slots import SlotModel
 from trtspec.reference.threads import use_threads
-from trtspec.run import Message, Request, StepResult
+from trtspec.run import Request, StepResult
 from trtspec.run.fit import require_fit
+from trtspec.run.recipe_runner import RecipeRunner
 from trtspec.run.tokens import TextCodec
 
 
-class ReferenceRunner:
+class ReferenceRunner(RecipeRunner):
     """Runs requests on the embedded engine; see ``trtspec.run.Runner``."""
 
     def __init__(
@@ -50,56 +51,37 @@ class ReferenceRunner:
         :raises BackendUnavailableError: if torch does not have the device.
         """
         _require_device(device)
-        self._recipe = recipe
         self._threads = use_threads(threads)
-        self._codec = TextCodec(target, chat_template)
+        super().__init__(recipe, TextCodec(target, chat_template))
         self._target = self._slot_model(target, device)
         drafter = self._drafter(recipe.speculation, draft, device)
         self._engine = Engine(self._target, drafter, recipe.speculation)
 
     @property
-    def max_running(self) -> int:
-        """Requests that run at once."""
-        return self._recipe.limits.max_batch_size
-
-    @property
-    def max_input_tokens(self) -> int:
-        """The longest prompt in tokens."""
-        return self._recipe.limits.max_input_tokens
-
-    @property
-    def max_total_tokens(self) -> int:
-        """Most tokens of prompt and output of a request."""
-        return self._recipe.limits.max_total_tokens
-
-    def encode(self, prompt: str) -> tuple[int, ...]:
-        """Tokenize raw text."""
-        return self._codec.encode(prompt)
-
-    def encode_chat(self, messages: Sequence[Message]) -> tuple[int, ...]:
-        """Tokenize a conversation through the chat template."""
-        return self._codec.encode_chat(messages)
+    def caches_prompts(self) -> bool:
+        """Slots are cleared: every prompt is read anew."""
+        return False
 
     def submit(self, request: Request) -> None:
         """Queue a request.
 
-        :raises UsageError: if it does not fit the recipe's limits.
+        :raises UsageError: if it does not fit the recipe's limits, or a request of its
+            id waits or runs.
         """
         require_fit(request, self._recipe, self._recipe.speculation.longest_draft)
         stream = self._codec.stream(request.stop)
         now = time.perf_counter()
-        self._engine.submit(Running(request, stream, self._codec.end_tokens, now))
+        running = Running(request, stream, self._codec.end_tokens, now)
+        self._engine.queue.submit(running)
 
     def cancel(self, request_id: str) -> None:
         """End a request at the next step; unknown ids are ignored."""
-        for running in (*self._engine.running, *self._engine.waiting):
-            if running.request.id == request_id:
-                running.cancelled = True
+        self._engine.queue.cancel(request_id)
 
     @property
     def busy(self) -> bool:
         """Whether any request is queued or running."""
-        return self._engine.busy
+        return bool(self._engine.queue)
 
     def advance(self) -> StepResult:
         """Do one engine step."""
@@ -145,7 +127,7 @@ class ReferenceRunner:
         self, method: Method, draft: Path | None, device: str
     ) -> Drafter | None:
         if isinstance(method, NGram):
-            return NGramDrafter(method, self.max_running)
+            return NGramDrafter(method)
         if isinstance(method, DraftTarget):
             assert draft is not None, "a draft_target artifact holds a draft model"
             model = self._slot_model(draft, device)

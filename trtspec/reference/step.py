@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from torch import Tensor
 
 from trtspec.errors import RunError
+from trtspec.methods import Method
 from trtspec.reference.acceptance import Acceptance, accept_greedy, accept_sampled
 from trtspec.reference.drafters import DraftContext, Drafter
 from trtspec.reference.running import Running
@@ -21,18 +22,20 @@ def speculative_step(
     target: SlotModel,
     drafter: Drafter | None,
     running: Sequence[Running],
-    draft_length: int,
+    method: Method,
 ) -> StepResult:
-    """Advance every running request by 1 to ``draft_length`` + 1 tokens.
+    """Advance every running request by 1 token to its draft length + 1.
 
     Slot i of the target holds all tokens of ``running[i]`` but its last, the pending
-    token. With ``draft_length`` 0 this is plain decoding.
+    token. Without a draft this is plain decoding.
+
+    :param method: gives the draft length of requests that have none of their own.
     """
     started = time.perf_counter()
     drafting_before = drafter.forward_seconds if drafter else 0.0
 
     # propose
-    limits = [request.draft_limit(draft_length) for request in running]
+    limits = [request.draft_limit(method, len(running)) for request in running]
     trees = _propose(drafter, running, limits)
     proposed_at = time.perf_counter()
 
@@ -83,7 +86,9 @@ def _propose(
     if drafter is None or not any(limits):
         return [NO_DRAFT] * len(running)
     contexts = [
-        DraftContext(r.tokens, limit, r.request.sampling, r.chance)
+        DraftContext(
+            r.tokens, limit, r.request.sampling, r.chance, r.request.speculation
+        )
         for r, limit in zip(running, limits, strict=True)
     ]
     return drafter.propose(contexts)

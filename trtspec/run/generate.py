@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 from trtspec.run.runner import Runner
 from trtspec.run.types import Chunk, Request
@@ -12,7 +13,8 @@ def generate(runner: Runner, requests: Sequence[Request]) -> Iterator[Chunk]:
     """Submit all requests at once and give their chunks as they come.
 
     The runner is this call's alone until the last chunk. If the caller stops early,
-    what is still running is cancelled.
+    what is still running is cancelled. Should that fail after an error, the error
+    counts, and not what it led to.
 
     :raises UsageError: for the first request that does not fit, before any runs.
     """
@@ -21,8 +23,17 @@ def generate(runner: Runner, requests: Sequence[Request]) -> Iterator[Chunk]:
             runner.submit(request)
         while runner.busy:
             yield from runner.advance().chunks
-    finally:
-        for request in requests:
-            runner.cancel(request.id)
-        while runner.busy:
-            runner.advance()
+    except GeneratorExit:
+        _cancel(runner, requests)
+        raise
+    except BaseException:
+        with suppress(Exception):
+            _cancel(runner, requests)
+        raise
+
+
+def _cancel(runner: Runner, requests: Sequence[Request]) -> None:
+    for request in requests:
+        runner.cancel(request.id)
+    while runner.busy:
+        runner.advance()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
+
+from trtspec.methods import Method, NGram
 
 
 class NGramIndex:
@@ -36,3 +38,39 @@ class NGramIndex:
             for size in range(1, min(self._longest, end) + 1):
                 self._continuation[tuple(tokens[end - size : end])] = end
         self._indexed = len(tokens)
+
+
+class PromptLookup:
+    """One index per text, for the texts of many requests.
+
+    :param method: what holds for requests without parameters of their own.
+    """
+
+    def __init__(self, method: NGram) -> None:
+        self._method = method
+        self._indexes: dict[Hashable, NGramIndex] = {}
+
+    def draft(
+        self, key: Hashable, tokens: Sequence[int], limit: int, own: Method | None
+    ) -> list[int]:
+        """Propose up to ``limit`` tokens behind a text.
+
+        :param key: says whose text it is; it only grows until it is forgotten.
+        :param own: the request's own parameters of the method; None for the recipe's.
+        """
+        if limit <= 0:
+            return []
+        if key not in self._indexes:
+            method = own if isinstance(own, NGram) else self._method
+            self._indexes[key] = NGramIndex(method.max_matching_ngram)
+        return self._indexes[key].draft(tokens, limit)
+
+    def rename(self, old: Hashable, new: Hashable) -> None:
+        """Know a text by another key from now on."""
+        self.forget(new)
+        if old in self._indexes:
+            self._indexes[new] = self._indexes.pop(old)
+
+    def forget(self, key: Hashable) -> None:
+        """Forget a text."""
+        self._indexes.pop(key, None)

@@ -33,6 +33,14 @@ class Runner(Protocol):
         """The most tokens that prompt and output of one request may have together."""
         ...
 
+    @property
+    def caches_prompts(self) -> bool:
+        """Whether a prompt that ran before is found again in the KV cache.
+
+        Its prefill then costs less than it would cost the first time.
+        """
+        ...
+
     def encode(self, prompt: str) -> tuple[int, ...]:
         """Tokenize raw text as the model's tokenizer does, special tokens added."""
         ...
@@ -44,7 +52,8 @@ class Runner(Protocol):
     def submit(self, request: Request) -> None:
         """Queue a request.
 
-        :raises UsageError: if the prompt is empty or longer than the limit.
+        :raises UsageError: if the prompt is empty or longer than the limit, or a
+            request of that id waits or runs.
         """
         ...
 
@@ -58,7 +67,11 @@ class Runner(Protocol):
         ...
 
     def advance(self) -> StepResult:
-        """Do one step; returns an empty result when there is nothing to do."""
+        """Do one step; returns an empty result when there is nothing to do.
+
+        :raises RunError: if a request, or the engine, fails. All requests are gone
+            then.
+        """
         ...
 
     def conditions(self) -> dict[str, object]:

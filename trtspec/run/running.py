@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from trtspec.methods import Method
 from trtspec.run.text import TextStream
 from trtspec.run.types import Chunk, Completion, FinishReason, Request
 
@@ -43,14 +44,16 @@ class Running:
         """Tokens that may still be emitted."""
         return self.request.max_new_tokens - len(self.completion.tokens)
 
-    def draft_limit(self, draft_length: int) -> int:
-        """Most tokens worth proposing: the last one that fits is never a draft."""
+    def draft_limit(self, method: Method, running: int) -> int:
+        """Most tokens worth proposing: the last one that fits is never a draft.
+
+        :param method: the recipe's; the request's own parameters go before.
+        :param running: requests in the batch.
+        """
         if not self.request.speculate:
             return 0
-        own = self.request.speculation
-        if own is not None:
-            draft_length = min(draft_length, own.longest_draft)
-        return min(draft_length, self.room - 1)
+        chosen = self.request.speculation or method
+        return min(chosen.draft_length_at(running), self.room - 1)
 
     def count_step(self, drafted: int, accepted: int) -> None:
         """Count one verification step of this request."""

@@ -36,6 +36,8 @@ class Active:
         self.slot = slot
         self.is_cancelled = False
         self.finish = FinishReason.NOT_FINISHED
+        self._has_verified = False
+        self._told_accepted = 0
         self._request = record.request
         self._engine = engine
         self._plan = plan
@@ -47,7 +49,12 @@ class Active:
             self._request.sampling_config, plan.is_greedy, plan.threshold
         )
 
-    def advance(self) -> Result | None:
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more will come of it, for a reason or without."""
+        return self._has_verified or self.finish is not FinishReason.NOT_FINISHED
+
+    def step(self) -> Result | None:
         """Do one step; the answer that it leads to, if any."""
         if self.is_cancelled:
             self.finish = FinishReason.CANCELLED
@@ -61,15 +68,12 @@ class Active:
         self._engine.slots.keep(self.slot, kept)
         self._iterations += 1
         new = self._emit(tree, outcome)
-        if first and len(tree) and self.finish is FinishReason.NOT_FINISHED:
-            # a request with external drafts ends after its one verification
-            self.finish = FinishReason.LENGTH
-            self.record.finish_reason = self.finish.name
+        # a request with external drafts ends after its one verification
+        self._has_verified = first and len(tree) > 0
         nodes = [0, *(node + 1 for node in outcome.path)]
         self._logits += [logits[node] for node in nodes][: len(new)]
         self._times.append(_now())
-        finished = self.finish is not FinishReason.NOT_FINISHED
-        if finished or self._request.streaming:
+        if self.is_over or self._request.streaming:
             return self._result(new)
         return None
 
@@ -121,6 +125,8 @@ class Active:
                 break
         self._tokens += new
         self._count(tree, min(used, len(path)))
+        if len(tree):  # LlmRequest::updateNumTokensPerIteration: without the end token
+            self._told_accepted += max(1, len(new)) - 1
         return new
 
     def _reason(self) -> FinishReason:
@@ -143,7 +149,7 @@ class Active:
             record.accepted_per_step.append(accepted)
 
     def _result(self, new: list[int]) -> Result:
-        request, final = self._request, self.finish is not FinishReason.NOT_FINISHED
+        request, final = self._request, self.is_over
         self.record.finish_reason = self.finish.name
         output = self.record.output
         if request.streaming:
@@ -176,7 +182,7 @@ class Active:
     def _metrics(self) -> RequestPerfMetrics | None:
         if not getattr(self._request.output_config, "return_perf_metrics", False):
             return None
-        accepted, drafted = self.record.accepted, self.record.drafted
+        accepted, drafted = self._told_accepted, self.record.drafted
         rate = accepted / drafted if drafted else 0.0
         first = self._times[min(1, len(self._times) - 1)]
         return RequestPerfMetrics(

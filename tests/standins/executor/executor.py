@@ -188,7 +188,7 @@ class _Executor:
         self._join()
         for active in list(self._running):
             self._answer(active)
-            if active.record.finish_reason != "NOT_FINISHED":
+            if active.is_over:
                 self._running.remove(active)
                 self._engine.slots.clear(active.slot)
 
@@ -219,7 +219,7 @@ class _Executor:
         return Active(record, self._engine, self._plan, slot)
 
     def _answer(self, active: Active) -> None:
-        result = active.advance()
+        result = active.step()
         if result is not None:
             self._put(active.record.id, result)
 

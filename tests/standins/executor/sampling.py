@@ -13,6 +13,7 @@ from trtspec.reference.chance import SeededChance
 from trtspec.reference.sampling import distribution
 from trtspec.reference.tree import ROOT, DraftTree
 from trtspec.run import SamplingParams
+from trtspec.trtllm import facts
 
 NOT_MODELLED = (
     "repetition_penalty",
@@ -48,7 +49,7 @@ def parameters(sampling: Any) -> SamplingParams:
     temperature = sampling.temperature
     return SamplingParams(
         temperature=1.0 if temperature is None else temperature,
-        top_k=sampling.top_k or 0,
+        top_k=min(sampling.top_k or 0, facts.most_top_k()),
         top_p=1.0 if sampling.top_p is None else sampling.top_p,
         seed=sampling.seed or 0,
     )

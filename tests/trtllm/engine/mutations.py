@@ -19,7 +19,7 @@ from trtspec.build.resolve import inspected, named
 from trtspec.build.stage import Stage, StageContext
 from trtspec.errors import BuildError
 from trtspec.recipe import load_recipe
-from trtspec.trtllm.engine import stages as engine_stages
+from trtspec.trtllm.engine import running
 
 Change = Callable[[list[str], int, int], list[str]]
 
@@ -86,7 +86,7 @@ def _told(
             words = change(words, *flags(words)[flag])
         _run_in_process(words, directory)
 
-    patch.setattr(engine_stages, "run_command", run_command)
+    patch.setattr(running, "run_command", run_command)
     try:
         stage.action(StageContext(output, used, log, Progress(lines.append)))
     except BuildError:

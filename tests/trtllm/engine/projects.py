@@ -31,6 +31,8 @@ METHODS = {
     "lookahead": {"window_size": 2, "ngram_size": 2, "verification_set_size": 2},
 }
 """Each method with drafts that are small enough for a context of 64 tokens."""
+ROPE_THETA = 500000.0
+"""Not the default of any script."""
 LIMITS = {"max_batch_size": 2, "max_input_tokens": 16, "max_total_tokens": 40}
 ARCHITECTURES = {
     "llama": "LlamaForCausalLM",
@@ -62,7 +64,7 @@ def write_project(
     model = folder / family
     if not model.exists():
         names = {"model_type": family, "architectures": [ARCHITECTURES[family]]}
-        write_checkpoint(model, **names)
+        write_checkpoint(model, rope_theta=ROPE_THETA, **names)
     if method in DRAFTERS and not (folder / method).exists():
         DRAFTERS[method](folder / method)
     drafter = {"model": f"./{method}"} if method in DRAFTERS else {}

@@ -5,7 +5,13 @@ import json
 import pytest
 from packaging.version import Version
 
-from tests.trtllm.engine.projects import METHODS, actions, make_workshop
+from tests.models.tiny import write_checkpoint
+from tests.trtllm.engine.projects import (
+    METHODS,
+    ROPE_THETA,
+    actions,
+    make_workshop,
+)
 from tests.trtllm.engine.samples import VERSIONS
 from trtspec.build.artifact import Artifact
 from trtspec.trtllm import facts
@@ -141,3 +147,45 @@ def test_scripts_of_the_version_are_what_is_called(workshop):
     assert last["cwd"].startswith(str(workshop.engines.resolve()))
     assert json.loads((built.artifact.path / "manifest.json").read_text())
     assert actions(built)["build-target"] == "run"
+
+
+@pytest.mark.parametrize(
+    ("batch", "longest", "tokens"), [(4, 1152, 4608), (1, 64, 64), (2, 40, 80)]
+)
+@pytest.mark.parametrize("method", ["none", "ngram", "medusa"])
+def test_engine_of_few_and_short_requests_is_as_planned(
+    workshop, method, batch, longest, tokens
+):
+    limits = {"max_batch_size": batch, "max_total_tokens": longest}
+    model = workshop.folder / "long"
+    if not model.exists():
+        write_checkpoint(model, max_position_embeddings=2048)
+    target = {"model": "./long", "dtype": "float16"}
+    recipe = workshop.write(method, limits=limits, target=target)
+    engine = read_engine(workshop.build(recipe).artifact.target)
+    more = batch * (3 + 1) if method == "ngram" else 0  # room for the draft as output
+    assert engine.max_num_tokens == min(8192, tokens + more)
+
+
+def test_base_of_the_rotary_encoding_reaches_the_engine(workshop):
+    built = workshop.build(workshop.write("medusa"))
+    config = json.loads((built.artifact.target / "config.json").read_text())
+    assert config["pretrained_config"]["rotary_base"] == ROPE_THETA
+
+
+def test_data_beside_the_recipe_calibrates_and_counts(workshop):
+    data = workshop.folder / "texts"
+    data.mkdir(exist_ok=True)
+    (data / "a.jsonl").write_text("one")
+    recipe = workshop.write(
+        "none",
+        name="calibrated",
+        target={"quantization": "int4_awq"},
+        engine={"calibration_dataset": "texts"},
+    )
+    workshop.build(recipe)
+    call = [c for c in workshop.standin.calls() if c["program"] == "quantize"][-1]
+    assert call["argv"][call["argv"].index("--calib_dataset") + 1] == str(data)
+    assert actions(workshop.build(recipe))["quantize-target"] == "reused"
+    (data / "a.jsonl").write_text("two")
+    assert actions(workshop.build(recipe))["quantize-target"] == "run"

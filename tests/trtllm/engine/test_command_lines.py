@@ -1,8 +1,12 @@
 """The exact command line of every stage, per method and version, as it is shown."""
 
+from dataclasses import replace
+
 import pytest
 
-from tests.trtllm.engine.samples import VERSIONS, recipe, written
+from tests.check.samples import MODEL
+from tests.trtllm.engine.samples import VERSIONS, inputs, recipe, tools, written
+from trtspec.trtllm.engine.stages import engine_stages
 
 LLAMA = {
     "0.17.0": "llama/convert_checkpoint.py",
@@ -23,7 +27,7 @@ NGRAM = """
 convert-target LLAMA --model_dir {target} --output_dir {output} --dtype float16
 build-target trtllm-build --checkpoint_dir {convert-target} --output_dir {output}
     --gemm_plugin float16 --use_paged_context_fmha enable
-    --max_batch_size 4 --max_input_len 2048 --max_seq_len 2048 --max_num_tokens 8192
+    --max_batch_size 4 --max_input_len 2048 --max_seq_len 2053 --max_num_tokens 8192
     --max_beam_width 1
     --speculative_decoding_mode draft_tokens_external --max_draft_len 4
 """
@@ -138,6 +142,19 @@ def test_eagle_2_is_built_as_eagle_1(version):
     assert written(made, version) == words(EAGLE, version)
 
 
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize(("method", "text"), [("medusa", MEDUSA), ("eagle", EAGLE)])
+def test_base_of_the_rotary_encoding_once_the_checkpoint_is_here(method, text, version):
+    here = replace(MODEL, rope_theta=500000.0)
+    made = recipe(method)
+    given = inputs(made)
+    given = replace(given, target=replace(given.target, info=here))
+    found = engine_stages(tools(version), given)
+    convert = next(stage for stage in found if stage.name == "convert-target")
+    expected = text.partition("build-target")[0].split()[2:]
+    assert list(convert.command.arguments[2:]) == [*expected, "--rotary_base", "500000"]
+
+
 LLAMA_70B_FP8 = """
 quantize-target quantization/quantize.py
     --model_dir {target} --output_dir {output} --dtype bfloat16
@@ -145,10 +162,10 @@ quantize-target quantization/quantize.py
     --calib_size 256 --tp_size 4
 build-target trtllm-build --checkpoint_dir {quantize-target} --output_dir {output}
     --gemm_plugin auto --use_paged_context_fmha enable
-    --max_batch_size 4 --max_input_len 2048 --max_seq_len 2048 --max_num_tokens 8192
+    --max_batch_size 4 --max_input_len 2048 --max_seq_len 2059 --max_num_tokens 8192
     --max_beam_width 1
     --speculative_decoding_mode draft_tokens_external --max_draft_len 10
-    --gather_generation_logits --workers 4 --multiple_profiles enable --fast_build
+    --gather_generation_logits --workers 4 --fast_build --multiple_profiles enable
 quantize-draft quantization/quantize.py
     --model_dir {draft} --output_dir {output} --dtype bfloat16
     --qformat fp8 --kv_cache_dtype fp8 --calib_dataset data/cnn_dailymail
@@ -157,7 +174,7 @@ build-draft trtllm-build --checkpoint_dir {quantize-draft} --output_dir {output}
     --gemm_plugin auto --use_paged_context_fmha enable
     --max_batch_size 4 --max_input_len 2048 --max_seq_len 2058 --max_num_tokens 8192
     --max_beam_width 1
-    --gather_generation_logits --workers 2 --multiple_profiles enable --fast_build
+    --gather_generation_logits --workers 2 --fast_build --multiple_profiles enable
 """
 
 

@@ -71,6 +71,8 @@ def test_what_versions_have_other_defaults_for_is_always_given(method):
         ("float16", "int4_awq", None, "auto"),
         ("bfloat16", "none", "disable", "disable"),
         ("bfloat16", "fp8", "fp8", "fp8"),
+        ("bfloat16", "nvfp4", None, "nvfp4"),
+        ("bfloat16", "nvfp4", "auto", "auto"),
     ],
 )
 def test_gemm_plugin_is_the_models_type_unless_quantized_or_chosen(
@@ -122,7 +124,7 @@ def test_draft_length_within_the_capacity_does_not_change_the_commands():
 
 
 def test_further_flags_come_last_and_a_switch_is_given_or_left_out():
-    extra = {"fast_build": True, "strip_plan": False, "tokens_per_block": 64}
+    extra = {"tokens_per_block": 64, "strip_plan": False, "fast_build": True}
     assert list(build_flags(extra)) == ["--fast_build", "--tokens_per_block", 64]
     words = call(recipe(engine={"build_flags": extra}), "build-target")
     assert words[-3:] == ["--fast_build", "--tokens_per_block", "64"]

@@ -4,13 +4,9 @@ import pytest
 
 from tests.trtllm.engine.samples import VERSIONS, call, recipe, stages, tools
 from trtspec.errors import BuildError
-from trtspec.trtllm.engine.convert import (
-    draft_conversion,
-    draft_kv_cache_of,
-    kv_cache_of,
-    script_for,
-    target_conversions,
-)
+from trtspec.trtllm.engine.conversion import Known, script_for
+from trtspec.trtllm.engine.convert import draft_conversion, target_conversions
+from trtspec.trtllm.engine.quantization import draft_kv_cache_of, kv_cache_of
 
 FROM_MODEL = "--model_dir {target} --output_dir {output} --dtype float16"
 OF_MEDUSA = "--medusa_model_dir {draft} --num_medusa_heads 4 --num_medusa_layers 1"
@@ -171,16 +167,19 @@ def test_draft_model_may_be_of_another_family_and_quantization_than_its_target()
 
 def test_type_of_the_kv_cache_follows_the_weights_unless_it_is_chosen():
     made = recipe("draft_target", target={"quantization": "fp8"})
-    assert (kv_cache_of(made), draft_kv_cache_of(made)) == ("fp8", "")
+    assert (kv_cache_of(made), draft_kv_cache_of(made, made.speculation)) == ("fp8", "")
     made = recipe("draft_target", quantization="fp8")
-    assert (kv_cache_of(made), draft_kv_cache_of(made)) == ("", "fp8")
+    assert (kv_cache_of(made), draft_kv_cache_of(made, made.speculation)) == ("", "fp8")
     made = recipe("draft_target", engine={"kv_cache": "int8"})
-    assert (kv_cache_of(made), draft_kv_cache_of(made)) == ("int8", "int8")
+    assert (kv_cache_of(made), draft_kv_cache_of(made, made.speculation)) == (
+        "int8",
+        "int8",
+    )
 
 
 def test_redrafter_of_a_version_whose_form_is_not_established_is_refused():
     with pytest.raises(BuildError, match=r"redrafter .* 1\.0\.0rc3 has no flag"):
-        target_conversions(tools("1.0.0rc3"), recipe("redrafter"), "llama")
+        target_conversions(tools("1.0.0rc3"), recipe("redrafter"), "llama", Known())
 
 
 def test_script_whose_place_is_not_established_is_refused():
@@ -191,13 +190,43 @@ def test_script_whose_place_is_not_established_is_refused():
 def test_format_that_the_version_does_not_have_is_refused():
     made = recipe(target={"quantization": "nvfp4"})
     with pytest.raises(BuildError, match="--qformat nvfp4") as caught:
-        target_conversions(tools("0.17.0"), made, "llama")
+        target_conversions(tools("0.17.0"), made, "llama", Known())
     assert "allowed: fp8, int8_sq" in str(caught.value)
 
 
 def test_summary_says_what_is_done():
     made = recipe("draft_target", target={"quantization": "fp8"})
-    (target,) = target_conversions(tools(), made, "llama")
+    (target,) = target_conversions(tools(), made, "llama", Known())
     assert target.summary == "quantize the target model: weights fp8, KV cache fp8"
-    draft = draft_conversion(tools(), made, "llama")
+    draft = draft_conversion(tools(), made, made.speculation, "llama", Known())
     assert draft.summary == "convert the draft model (llama)"
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize(
+    ("theta", "written"), [(500000.0, "500000"), (1000000, "1000000"), (1.5e4, "15000"),
+                           (10000.5, "10000.5")],
+)  # fmt: skip
+@pytest.mark.parametrize("method", ["medusa", "eagle"])
+def test_base_of_the_rotary_encoding_is_given(method, theta, written, version):
+    known = Known(rope_theta=float(theta))
+    (conversion,) = target_conversions(tools(version), recipe(method), "llama", known)
+    assert conversion.command.arguments[-2:] == ("--rotary_base", written)
+
+
+@pytest.mark.parametrize("method", ["none", "redrafter", "ngram"])
+def test_other_scripts_are_not_told_the_base(method):
+    for conversion in target_conversions(
+        tools(), recipe(method), "llama", Known(rope_theta=5e5)
+    ):
+        assert "--rotary_base" not in conversion.command.arguments
+
+
+def test_calibration_data_that_is_a_folder_here_has_a_place():
+    engine = {"calibration_dataset": "./data"}
+    made = recipe(target={"quantization": "fp8"}, engine=engine)
+    for is_local, written in ((True, "{calibration}"), (False, "./data")):
+        known = Known(local_data=is_local)
+        (conversion,) = target_conversions(tools(), made, "llama", known)
+        arguments = conversion.command.arguments
+        assert arguments[arguments.index("--calib_dataset") + 1] == written

@@ -36,10 +36,11 @@ SPECULATIVE = {
         "redrafter_greedy_search": True,
     },
 }
-# mode, draft length, input, sequence with draft (and EAGLE's 4 layers)
+# mode, draft length, input, sequence with draft (and EAGLE's 4 layers), and what a
+# draft from outside needs besides: 4 + 1
 BUILT = {
     "none": (1, 0, 1024, 2048),
-    "ngram": (2, 4, 2048, 2052),
+    "ngram": (2, 4, 2048, 2057),
     "medusa": (4, 63, 1024, 2111),
     "lookahead": (8, 15, 1024, 2063),
     "redrafter": (16, 25, 1024, 2073),
@@ -154,7 +155,7 @@ def test_engine_of_another_version_and_larger_lengths_are_only_told():
     assert told == [
         "version is 1.2.0, planned was 1.2.1",
         "build_config.max_num_tokens is 16384, planned was 8192",
-        "build_config.max_seq_len is 4096, planned was 2052",
+        "build_config.max_seq_len is 4096, planned was 2057",
     ]
 
 
@@ -174,7 +175,8 @@ def test_algorithm_of_each_quantization(quantization, algorithm):
     cache = "FP8" if quantization in ("fp8", "nvfp4") else None
     quantized = {"quant_algo": algorithm, "kv_cache_quant_algo": cache}
     pretrained = {"quantization": quantized}
-    assert faults(engine(pretrained=pretrained), made) == ([], [])
+    plugins = {"gemm_plugin": "nvfp4"} if quantization == "nvfp4" else {}
+    assert faults(engine(pretrained=pretrained, plugins=plugins), made) == ([], [])
     wrong, _ = faults(engine(), made)
     assert f"quantization.quant_algo is None, planned was {algorithm[:4]}" in wrong[0]
 
@@ -198,10 +200,57 @@ def test_gemm_plugin_may_be_written_in_other_words(chosen, written, is_fine):
     assert (wrong == []) == is_fine
 
 
+@pytest.mark.parametrize(
+    ("chosen", "written", "is_fine"),
+    [
+        (None, "nvfp4", True),
+        ("auto", "nvfp4", True),
+        ("float16", "nvfp4", True),
+        ("disable", None, True),
+        (None, "float16", False),
+        ("disable", "nvfp4", False),
+    ],
+)
+def test_gemm_plugin_of_nvfp4_is_its_own_unless_disabled(chosen, written, is_fine):
+    made = recipe(target={"quantization": "nvfp4"}, engine={"gemm_plugin": chosen})
+    quantized = {"quant_algo": "NVFP4", "kv_cache_quant_algo": "FP8"}
+    config = engine(
+        pretrained={"quantization": quantized}, plugins={"gemm_plugin": written}
+    )
+    assert (faults(config, made)[0] == []) == is_fine
+
+
+def test_engine_of_eagle_may_lack_room_for_its_layers():
+    assert faults(engine("eagle", max_seq_len=2111), recipe("eagle")) == ([], [])
+    wrong, _ = faults(engine("eagle", max_seq_len=2110), recipe("eagle"))
+    assert wrong == ["build_config.max_seq_len is 2110, planned was 2111"]
+
+
+@pytest.mark.parametrize("method", ["medusa", "eagle"])
+def test_base_of_the_rotary_encoding_is_held_where_it_is_given(method):
+    made = recipe(method)
+    config = PLAIN | SPECULATIVE[method]
+    held = expected.target_checkpoint(made, 500000.0)
+    assert list(differences(config | {"rotary_base": 500000}, held)) == []
+    found = [str(d) for d in differences(config | {"rotary_base": 10000.0}, held)]
+    assert found == ["rotary_base is 10000.0, planned was 500000.0"]
+    whole = expected.target_engine(made, target_sizes(made), "1.2.1", 500000.0)
+    assert "pretrained_config.rotary_base" in {one.key for one in whole}
+
+
+@pytest.mark.parametrize(
+    "made",
+    [recipe(), recipe("redrafter"), recipe("medusa", target={"quantization": "fp8"})],
+)
+def test_scripts_that_read_the_model_are_not_told_the_base(made):
+    keys = {one.key for one in expected.target_checkpoint(made, 500000.0)}
+    assert "rotary_base" not in keys
+
+
 @pytest.mark.parametrize("asked", [True, False])
 def test_draft_engine_is_plain_reuses_its_cache_and_gathers_as_asked(asked):
     made = recipe("draft_target", use_draft_logits=asked)
-    wanted = expected.draft_engine(made, draft_sizes(made), "1.2.1")
+    wanted = expected.draft_engine(made, made.speculation, draft_sizes(made), "1.2.1")
     config = engine(max_input_len=2048, max_seq_len=2052)
     config["build_config"]["gather_generation_logits"] = asked
     assert list(differences(config, wanted)) == []
@@ -220,8 +269,14 @@ def test_draft_checkpoint_has_its_own_quantization_and_gpus():
     made = recipe("draft_target", quantization="fp8", tensor_parallel=2)
     quantized = {"quant_algo": "FP8", "kv_cache_quant_algo": "FP8"}
     config = PLAIN | {"quantization": quantized, "mapping": {"tp_size": 2}}
-    assert list(differences(config, expected.draft_checkpoint(made))) == []
-    assert len(list(differences(PLAIN, expected.draft_checkpoint(made)))) == 3
+    assert (
+        list(differences(config, expected.draft_checkpoint(made, made.speculation)))
+        == []
+    )
+    assert (
+        len(list(differences(PLAIN, expected.draft_checkpoint(made, made.speculation))))
+        == 3
+    )
 
 
 def test_base_of_a_drafter_is_held_as_a_model_of_its_own():

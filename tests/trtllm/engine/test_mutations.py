@@ -18,7 +18,7 @@ from tests.trtllm.engine.samples import VERSIONS
 
 TARGET = {"dtype": "bfloat16"}
 FP8 = {**TARGET, "quantization": "fp8"}
-TOKENS = {"max_num_tokens": 4096}
+TOKENS = {"max_num_tokens": 3000}
 LIMITS = {"max_total_tokens": 2000}
 """No length or number here is a default of a program."""
 RECIPES = {
@@ -72,11 +72,16 @@ WHY_OVERLOOKED = {
 def is_overlooked(flag, name, version):
     """Whether a flag can be left out without a trace in a recipe."""
     if flag == "--use_paged_context_fmha":
-        # enable became the default; an INT8 cache switches it off in any case
-        return Version(version) >= Version("0.19") or name == "int8 cache"
+        # enable became the default; an INT8 cache switches it off in any case, and for
+        # EAGLE the builder switches it on
+        is_settled = name == "int8 cache" or RECIPES[name][0] == "eagle"
+        return Version(version) >= Version("0.19") or is_settled
     if flag == "--speculative_decoding_mode":
         # the builder sees a ReDrafter checkpoint and sets the mode itself
         return RECIPES[name][0] == "redrafter"
+    if flag == "--rotary_base":
+        # the later scripts read it from the model
+        return Version(version) >= Version("1.1")
     if flag == "--qformat":
         # where only the cache is quantized it is full_prec, the default
         return name == "int8 cache"
@@ -86,6 +91,7 @@ def is_overlooked(flag, name, version):
 def test_written_command_lines_stand_guard_over_what_is_overlooked():
     lines = Path(test_command_lines.__file__).read_text()
     others = ["--use_paged_context_fmha", "--speculative_decoding_mode", "--qformat"]
+    others.append("--rotary_base")
     assert [flag for flag in (*WHY_OVERLOOKED, *others) if flag not in lines] == []
 
 

@@ -86,11 +86,16 @@ def test_key_that_was_not_written_is_wrong(key, planned, rule):
 
 
 @pytest.mark.parametrize(
-    ("found", "planned"), [(1, True), (True, 1), (0, False), (False, 0), ("true", True)]
+    ("found", "planned"), [(True, 1), (False, 0), (2, True), ("true", True), (1, False)]
 )
-def test_true_is_not_1(found, planned):
+def test_what_is_no_switch_is_not_taken_for_one(found, planned):
     ((_, wrong),) = told(Expected("key", (planned,)), config={"key": found})
     assert wrong
+
+
+@pytest.mark.parametrize(("found", "planned"), [(1, True), (0, False), (True, True)])
+def test_switch_may_be_written_as_a_number(found, planned):
+    assert told(Expected("key", (planned,)), config={"key": found}) == []
 
 
 def test_flag_is_no_number_that_is_large_enough():

@@ -1,6 +1,7 @@
 """Lengths that engines are built for, against numbers worked out by hand."""
 
 import pytest
+from packaging.version import Version
 
 from tests.trtllm.engine.samples import recipe
 from trtspec.trtllm.engine.sizes import (
@@ -29,9 +30,10 @@ def sizes_of(window, ngram, verification):
     [
         # batch, input, sequence, tokens, draft
         (recipe("none"), EngineSizes(4, 1024, 2048, 8192, 0)),
-        # a verifying request's prompt is all that was emitted: up to 2048
-        (recipe("ngram", draft_length=4), EngineSizes(4, 2048, 2048, 8192, 4)),
-        (recipe("draft_target", draft_length=5), EngineSizes(4, 2048, 2048, 8192, 5)),
+        # a verifying request's prompt is all that was emitted: up to 2048, and behind
+        # it the draft as input and, with one token more, as output
+        (recipe("ngram", draft_length=4), EngineSizes(4, 2048, 2053, 8192, 4)),
+        (recipe("draft_target", draft_length=5), EngineSizes(4, 2048, 2054, 8192, 5)),
         (recipe("medusa"), EngineSizes(4, 1024, 2048, 8192, 63)),
         (recipe("eagle"), EngineSizes(4, 1024, 2048, 8192, 63)),
         # 5 beams of 5 tokens
@@ -93,7 +95,14 @@ def test_other_drafts_do_not_come_from_outside(method):
         # a whole prompt with a draft behind it
         ({"max_input_tokens": 10_000, "max_total_tokens": 10_001}, {}, 10_063),
         ({}, {"max_num_tokens": 4096}, 4096),
-        ({}, {"max_num_tokens": 20_000}, 20_000),
+        # no more than the batch can have: 4 * 2048, 4 * 1152, 1 * 512
+        ({}, {"max_num_tokens": 20_000}, 8192),
+        ({"max_total_tokens": 1152}, {}, 4608),
+        (
+            {"max_batch_size": 1, "max_input_tokens": 60, "max_total_tokens": 512},
+            {},
+            512,
+        ),
         # less than a step, 4 * 64, is raised to it
         ({}, {"max_num_tokens": 100}, 256),
     ],
@@ -103,11 +112,56 @@ def test_tokens_of_one_forward_hold_a_prompt_and_a_step(limits, engine, tokens):
     assert target_sizes(made).max_num_tokens == tokens
 
 
-def test_draft_engine_drafts_one_token_per_request_and_step():
+TINY = {"max_batch_size": 1, "max_input_tokens": 10, "max_total_tokens": 20}
+
+
+@pytest.mark.parametrize(
+    ("version", "flags", "tokens"),
+    [
+        ("0.17.0", {}, 64),
+        ("1.2.1", {}, 32),
+        ("1.2.1", {"tokens_per_block": 128}, 128),
+        ("1.2.1", {"tokens_per_block": 16}, 20),
+    ],
+)
+def test_tokens_of_one_forward_are_no_less_than_a_block(version, flags, tokens):
+    made = recipe(limits=TINY, engine={"build_flags": flags})
+    assert target_sizes(made, Version(version)).max_num_tokens == tokens
+
+
+@pytest.mark.parametrize(
+    ("version", "tokens"),
+    # 256 requests, each with a draft of 5 and what is not in a whole block
+    [("0.17.0", 256 * (5 + 64)), ("1.2.1", 256 * (5 + 32))],
+)
+def test_all_drafts_of_a_round_go_through_in_one_forward(version, tokens):
+    limits = {"max_batch_size": 256}
+    made = recipe("draft_target", draft_length=5, limits=limits)
+    most = 16384
+    assert target_sizes(made, Version(version)).max_num_tokens == min(tokens, most)
+    assert draft_sizes(made, Version(version)).max_num_tokens == min(tokens, most)
+
+
+def test_a_round_of_more_than_is_advised_takes_several_forwards():
     limits = {"max_batch_size": 4096}
     made = recipe("draft_target", draft_length=5, limits=limits)
-    assert draft_sizes(made).max_num_tokens == 8192
+    assert draft_sizes(made).max_num_tokens == 16384
+    # the builder would raise less
     assert target_sizes(made).max_num_tokens == 4096 * 6
+    few = recipe("ngram", limits=limits, engine={"max_num_tokens": 9000})
+    assert target_sizes(few).max_num_tokens == 4096 * 5
+
+
+@pytest.mark.parametrize("method", ["ngram", "draft_target"])
+def test_longest_draft_fits_to_the_end_of_the_longest_sequence(method):
+    made = recipe(method, draft_length=7)
+    built = target_sizes(made)
+    longest = built.max_seq_len + built.max_draft_len  # the builder adds the draft
+    for emitted in range(2048):
+        draft = min(7, 2048 - emitted - 1)
+        # llmRequest.h, validate: input, draft, and an output of draft and one more
+        assert emitted + draft + draft + 1 <= longest
+        assert emitted + draft <= min(built.max_input_len, built.max_num_tokens)
 
 
 def test_recipe_without_an_engine_section_has_the_defaults():

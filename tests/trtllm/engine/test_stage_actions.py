@@ -13,7 +13,7 @@ from trtspec.build.command import CommandError
 from trtspec.build.progress import Progress
 from trtspec.build.stage import StageContext
 from trtspec.errors import BuildError
-from trtspec.trtllm.engine import stages as module
+from trtspec.trtllm.engine import running as module
 
 
 @pytest.fixture
@@ -64,6 +64,7 @@ def test_command_is_run_beside_its_output_with_every_place_filled(act, tmp_path)
     assert keys["directory"] == tmp_path / "stage"
     assert keys["log_file"] == tmp_path / "stage.log"
     assert keys["environment"]["PYTHONUNBUFFERED"] == "1"
+    assert keys["notes_in"] == tmp_path / "stage"
     assert told == []
     assert states == ["build-target: [TRT-LLM] [I] step 3 of 7"]
 

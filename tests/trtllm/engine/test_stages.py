@@ -10,7 +10,8 @@ from tests.trtllm.engine.samples import inputs, recipe, source, stages, tools
 from trtspec.build.artifact import DRAFT as DRAFT_FOLDER
 from trtspec.build.artifact import TARGET, TOKENIZER
 from trtspec.errors import BuildError
-from trtspec.trtllm.engine.stages import engine_stages, family_of
+from trtspec.trtllm.engine.checkpoints import family_of
+from trtspec.trtllm.engine.stages import engine_stages
 from trtspec.trtllm.engine.toolchain import Toolchain
 
 PLAIN = ["tokenizer", "convert-target", "build-target"]
@@ -67,7 +68,7 @@ def test_engines_and_tokenizer_become_folders_of_the_artifact():
 def test_summary_says_the_sizes():
     found = stages(recipe("draft_target", engine={"max_draft_length": 8}))
     assert found["build-target"].summary == (
-        "compile the target engine: batch 4, input 2048, sequence 2048, 8 draft tokens",
+        "compile the target engine: batch 4, input 2048, sequence 2057, 8 draft tokens",
     )
     assert found["build-draft"].summary == (
         "compile the draft engine: batch 4, input 2048, sequence 2056",

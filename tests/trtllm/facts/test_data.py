@@ -32,6 +32,7 @@ def _facts():
     for name in facts.class_names():
         for part in ("arguments", "attributes"):
             yield from facts.all_fields(name, part)
+    yield from facts.value_limits()
     yield from facts.failures()
     yield from facts.constraints()
     yield from facts.all_targets()

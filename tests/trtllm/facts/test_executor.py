@@ -104,3 +104,7 @@ def test_nothing_is_known_without_the_backend(version):
 
 def test_unknown_class_has_no_fields():
     assert facts.fields("NoSuchConfig", DRIVEN[0]) == {}
+
+
+def test_the_largest_top_k_is_known():
+    assert facts.most_top_k() == 1024

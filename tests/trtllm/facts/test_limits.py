@@ -78,3 +78,28 @@ def test_each_method_has_its_mode_and_architecture():
     assert known["eagle"].architectures == ("EagleForCausalLM",)
     assert known["ngram"].mode == known["draft_target"].mode
     assert "redrafter_num_beams" in known["redrafter"].keys
+
+
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [("eagle_batch", 512), ("many_num_tokens", 16384), ("nvfp4_hardware", 100)],
+)
+def test_number_of_a_limit(name, number):
+    assert facts.number_of(name) == number
+
+
+def test_number_in_a_rule_is_the_one_that_is_told():
+    for limit in facts.constraints():
+        is_capability = limit.number is not None and "capability" in limit.rule
+        told = f"{(limit.number or 0) / 10}" if is_capability else str(limit.number)
+        is_advice = limit.name == "many_num_tokens"
+        assert limit.number is None or is_advice or told in limit.rule, limit.name
+
+
+@pytest.mark.parametrize(
+    ("version", "tokens"),
+    [("0.17.0", 64), ("0.18.2", 64), ("0.19.0", 32), ("1.2.1", 32)],
+)
+def test_tokens_of_a_block_became_fewer(version, tokens):
+    assert facts.tokens_per_block(Version(version)) == tokens
+    assert facts.tokens_per_block(None) == 64

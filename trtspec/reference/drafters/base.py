@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from trtspec.methods import Method
 from trtspec.reference.chance import Chance
 from trtspec.reference.tree import DraftTree
 from trtspec.run import SamplingParams
@@ -18,12 +19,15 @@ class DraftContext:
     :param tokens: prompt and output so far; the last one is the pending token, which
         the target has not seen yet. The list grows, it is never cut.
     :param limit: most tokens to propose now; 0 means propose nothing.
+    :param speculation: the request's own parameters of the method; None for the
+        recipe's.
     """
 
     tokens: Sequence[int]
     limit: int
     sampling: SamplingParams
     chance: Chance
+    speculation: Method | None = None
 
 
 class Drafter(Protocol):

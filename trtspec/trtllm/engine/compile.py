@@ -4,33 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from trtspec.build.command import OUTPUT, Command, slot
-from trtspec.methods import DraftTarget, Eagle, Lookahead, Medusa, NGram, ReDrafter
+from trtspec.build.command_line import OUTPUT, Command, slot
+from trtspec.methods import DraftTarget, Lookahead, NGram, ReDrafter
 from trtspec.recipe.schema import Recipe
+from trtspec.trtllm import facts
 from trtspec.trtllm.engine.sizes import EngineSizes, options
 from trtspec.trtllm.engine.toolchain import Argument, Toolchain
 
 ENABLE = "enable"
+WORKERS = "--workers"
+"""How many processes work at once, which changes nothing of what they make."""
 
 
 def mode_of(recipe: Recipe) -> str:
     """Give the target engine's speculative decoding mode by its command-line name."""
-    modes = {
-        DraftTarget: "draft_tokens_external",
-        NGram: "draft_tokens_external",
-        Medusa: "medusa",
-        Eagle: "eagle",
-        ReDrafter: "explicit_draft_tokens",
-        Lookahead: "lookahead_decoding",
-    }
-    return modes.get(type(recipe.speculation), "none")
+    return facts.architectures()[recipe.speculation.method].mode
 
 
 def gemm_plugin(recipe: Recipe, quantization: str) -> str:
-    """Choose the GEMM plugin: it has no default of its own, and unset means none."""
+    """Choose the GEMM plugin: it has no default of its own, and unset means none.
+
+    :param quantization: of the weights; for nvfp4 the builder takes the plugin of that
+        name in any case but ``disable`` (tensorrt_llm/builder.py).
+    """
     if chosen := options(recipe).gemm_plugin:
         return chosen
-    return recipe.target.dtype if quantization == "none" else "auto"
+    fitting = {"none": recipe.target.dtype, "nvfp4": "nvfp4"}
+    return fitting.get(quantization, "auto")
 
 
 def target_command(
@@ -56,11 +56,13 @@ def target_command(
 
 
 def draft_command(
-    tools: Toolchain, recipe: Recipe, sizes: EngineSizes, checkpoint: str
+    tools: Toolchain,
+    recipe: Recipe,
+    method: DraftTarget,
+    sizes: EngineSizes,
+    checkpoint: str,
 ) -> Command:
     """Build the draft model's engine, a plain one."""
-    method = recipe.speculation
-    assert isinstance(method, DraftTarget), "only draft_target has a draft engine"
     return tools.builder_command(
         [
             *_common(recipe, sizes, checkpoint, method.quantization),
@@ -88,13 +90,13 @@ def _rest(recipe: Recipe, workers: int) -> Iterator[Argument]:
     if isinstance(method, DraftTarget) and method.use_draft_logits:
         yield "--gather_generation_logits"
     if workers > 1:
-        yield from ("--workers", workers)
+        yield from (WORKERS, workers)
     yield from build_flags(options(recipe).build_flags)
 
 
 def build_flags(extra: Mapping[str, str | int | bool]) -> Iterator[Argument]:
-    """Write the recipe's further flags; a switch is given or left out."""
-    for name, value in extra.items():
+    """Write the recipe's further flags by name; a switch is given or left out."""
+    for name, value in sorted(extra.items()):
         if value is True:
             yield f"--{name}"
         elif value is not False:

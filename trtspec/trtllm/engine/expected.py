@@ -8,7 +8,8 @@ from trtspec.methods import DraftTarget, Eagle, Medusa, ReDrafter
 from trtspec.recipe.schema import Recipe
 from trtspec.trtllm import facts
 from trtspec.trtllm.engine.compile import gemm_plugin, mode_of
-from trtspec.trtllm.engine.convert import draft_kv_cache_of, kv_cache_of
+from trtspec.trtllm.engine.convert import carries_rotary_base
+from trtspec.trtllm.engine.quantization import draft_kv_cache_of, kv_cache_of
 from trtspec.trtllm.engine.readback import Expected
 from trtspec.trtllm.engine.sizes import (
     EngineSizes,
@@ -45,47 +46,52 @@ def base_checkpoint(recipe: Recipe) -> tuple[Expected, ...]:
     )
 
 
-def target_checkpoint(recipe: Recipe) -> tuple[Expected, ...]:
-    """Expect of the target's checkpoint, a method's drafter included."""
-    return (*base_checkpoint(recipe), *_method(recipe))
+def target_checkpoint(
+    recipe: Recipe, rope_theta: float | None = None
+) -> tuple[Expected, ...]:
+    """Expect of the target's checkpoint, a method's drafter included.
+
+    :param rope_theta: base of the rotary encoding; None if it is not known.
+    """
+    rotary: tuple[Expected, ...] = ()
+    if rope_theta is not None and carries_rotary_base(recipe):
+        rotary = (Expected("rotary_base", (rope_theta,)),)
+    return (*base_checkpoint(recipe), *_method(recipe), *rotary)
 
 
-def draft_checkpoint(recipe: Recipe) -> tuple[Expected, ...]:
+def draft_checkpoint(recipe: Recipe, method: DraftTarget) -> tuple[Expected, ...]:
     """Expect of the draft model's checkpoint."""
-    method = recipe.speculation
-    assert isinstance(method, DraftTarget), "only draft_target has a draft model"
-    cache = draft_kv_cache_of(recipe)
+    cache = draft_kv_cache_of(recipe, method)
     return tuple(
         _checkpoint(recipe, method.quantization, cache, method.tensor_parallel)
     )
 
 
 def target_engine(
-    recipe: Recipe, sizes: EngineSizes, version: str
+    recipe: Recipe, sizes: EngineSizes, version: str, rope_theta: float | None = None
 ) -> tuple[Expected, ...]:
     """Expect of the target engine, all that its checkpoint says included."""
     mode = mode_of(recipe)
     grown = sizes.max_seq_len + (sizes.max_draft_len if mode != "none" else 0)
-    if isinstance(recipe.speculation, Eagle):
-        grown += recipe.speculation.num_layers
+    lengths = [grown]
+    if isinstance(recipe.speculation, Eagle):  # late versions add its layers too
+        lengths.append(grown + recipe.speculation.num_layers)
     return (
-        *_in_engine(target_checkpoint(recipe)),
+        *_in_engine(target_checkpoint(recipe, rope_theta)),
         Expected(f"{_BUILD}.speculative_decoding_mode", (facts.modes()[mode],)),
         Expected(f"{_BUILD}.max_draft_len", (sizes.max_draft_len,)),
         *_build(recipe, sizes, version, recipe.target.quantization),
-        Expected(f"{_BUILD}.max_seq_len", (grown,), "at least"),
+        Expected(f"{_BUILD}.max_seq_len", tuple(lengths), "at least"),
         _paged_context(drafts_come_from_outside(recipe) or mode == "eagle"),
     )
 
 
 def draft_engine(
-    recipe: Recipe, sizes: EngineSizes, version: str
+    recipe: Recipe, method: DraftTarget, sizes: EngineSizes, version: str
 ) -> tuple[Expected, ...]:
     """Expect of the draft model's engine: a plain one that reuses its KV cache."""
-    method = recipe.speculation
-    assert isinstance(method, DraftTarget), "only draft_target has a draft model"
     return (
-        *_in_engine(draft_checkpoint(recipe)),
+        *_in_engine(draft_checkpoint(recipe, method)),
         Expected(f"{_BUILD}.speculative_decoding_mode", (facts.modes()["none"],)),
         Expected(f"{_BUILD}.max_draft_len", (0,)),
         *_build(recipe, sizes, version, method.quantization),
@@ -132,11 +138,9 @@ def _build(
     recipe: Recipe, sizes: EngineSizes, version: str, quantization: str
 ) -> Iterator[Expected]:
     plugins = f"{_BUILD}.plugin_config"
-    chosen = gemm_plugin(recipe, quantization)
-    # auto is written out as the type that it stands for
-    written = (chosen, recipe.target.dtype) if chosen == "auto" else (chosen,)
+    gemm = _gemm_plugin(recipe, quantization)
     yield Expected("version", (version,), "reported")
-    yield Expected(f"{plugins}.gemm_plugin", _or_null(written))
+    yield Expected(f"{plugins}.gemm_plugin", gemm)
     yield Expected(f"{_BUILD}.max_batch_size", (sizes.max_batch_size,))
     yield Expected(f"{_BUILD}.max_input_len", (sizes.max_input_len,))
     yield Expected(f"{_BUILD}.max_num_tokens", (sizes.max_num_tokens,), "at least")
@@ -147,8 +151,15 @@ def _build(
     yield from _extra(recipe)
 
 
-def _or_null(written: tuple[str, ...]) -> tuple[str | None, ...]:
-    return (None, *written) if written[0] == "disable" else written
+def _gemm_plugin(recipe: Recipe, quantization: str) -> tuple[str | None, ...]:
+    """Give what may be written of the GEMM plugin; the first is what is meant."""
+    chosen = gemm_plugin(recipe, quantization)
+    if chosen == "disable":
+        return (None, chosen)
+    if quantization == "nvfp4":
+        return ("nvfp4",)  # whatever was chosen
+    # auto is written out as the type that it stands for
+    return (chosen, recipe.target.dtype) if chosen == "auto" else (chosen,)
 
 
 def _extra(recipe: Recipe) -> Iterator[Expected]:

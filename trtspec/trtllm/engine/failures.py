@@ -9,7 +9,7 @@ from packaging.version import Version
 
 from trtspec.build.command import CommandError
 from trtspec.trtllm import facts
-from trtspec.trtllm.facts.records import Stage
+from trtspec.trtllm.facts.records import Phase
 from trtspec.trtllm.versions import contains
 
 _SHOWN_LINES = 12
@@ -17,7 +17,7 @@ _LAST_WORDS = "engine_build_failed"
 
 
 def known_failure(
-    lines: Sequence[str], stage: Stage, version: Version
+    lines: Sequence[str], phase: Phase, version: Version
 ) -> facts.KnownFailure | None:
     """Find the failure that the lines of a log tell of; the last line counts most.
 
@@ -27,7 +27,7 @@ def known_failure(
     known = [
         failure
         for failure in facts.failures()
-        if stage in failure.stages and contains(failure.versions, version)
+        if phase in failure.stages and contains(failure.versions, version)
     ]
     found = [
         failure
@@ -38,10 +38,10 @@ def known_failure(
     return next((f for f in found if f.name != _LAST_WORDS), next(iter(found), None))
 
 
-def explained(error: CommandError, stage: Stage, version: Version) -> CommandError:
+def explained(error: CommandError, phase: Phase, version: Version) -> CommandError:
     """Give the error again with the last lines and, if it is known, its meaning."""
     first = error.problems[0]
-    known = known_failure([*error.tail, first.what], stage, version)
+    known = known_failure([*error.tail, first.what], phase, version)
     shown = [f"  | {line}" for line in error.tail[-_SHOWN_LINES:]]
     meaning = [f"  meaning: {known.meaning} ({known.source})"] if known else []
     action = f"{known.action}; {first.action}" if known else first.action

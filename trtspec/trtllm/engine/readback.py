@@ -125,8 +125,10 @@ def _same(found: Any, planned: Any) -> bool:
     """Compare as config.json writes it: a missing key or NO_QUANT is null too."""
     if planned is None:
         return found in (None, _MISSING, "NO_QUANT")
-    if isinstance(planned, bool) or isinstance(found, bool):
-        return found is planned
+    if isinstance(planned, bool):
+        return isinstance(found, int) and found == planned  # 0 and 1 are written too
+    if isinstance(found, bool):
+        return False
     if isinstance(planned, str) and isinstance(found, str):
         return found.lower() == planned.lower()
     return bool(found == planned)

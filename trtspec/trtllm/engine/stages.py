@@ -2,43 +2,41 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
 
 from trtspec.build.artifact import DRAFT, TARGET
-from trtspec.build.command import Command, CommandError, resolved, run_command
+from trtspec.build.command_line import Command, slot
 from trtspec.build.sources import Source, StageInputs
-from trtspec.build.stage import Stage, StageContext
-from trtspec.errors import BuildError
+from trtspec.build.stage import Stage
 from trtspec.methods import DraftTarget
-from trtspec.models.info import DTYPE_BYTES, ModelInfo
+from trtspec.models.info import ModelInfo
 from trtspec.recipe.schema import Recipe
 from trtspec.trtllm import facts
 from trtspec.trtllm.engine import expected
+from trtspec.trtllm.engine.calibration import content_digest, local_dataset
+from trtspec.trtllm.engine.checkpoints import converted_bytes, family_of
 from trtspec.trtllm.engine.compile import draft_command, target_command
-from trtspec.trtllm.engine.convert import (
-    Conversion,
-    draft_conversion,
-    target_conversions,
-)
-from trtspec.trtllm.engine.failures import explained
-from trtspec.trtllm.engine.readback import Expected, require_as_planned, require_ranks
+from trtspec.trtllm.engine.conversion import Conversion, Known
+from trtspec.trtllm.engine.convert import draft_conversion, target_conversions
+from trtspec.trtllm.engine.quantization import CALIBRATION
+from trtspec.trtllm.engine.readback import Expected
+from trtspec.trtllm.engine.running import ProgramRun
 from trtspec.trtllm.engine.sizes import EngineSizes, draft_sizes, target_sizes
+from trtspec.trtllm.engine.stage_keys import (
+    command_inputs,
+    file_inputs,
+    library_inputs,
+    machine_inputs,
+)
 from trtspec.trtllm.engine.tokenizer import tokenizer_stage
 from trtspec.trtllm.engine.toolchain import Toolchain
 from trtspec.trtllm.examples import script_sha256
-from trtspec.trtllm.facts.records import Stage as Failing
 
 COMMAND_VERSION = 1
 """Raised when the same command on the same inputs would be judged in another way."""
 
 BUILD_TARGET, BUILD_DRAFT = "build-target", "build-draft"
-
-_PACKED = {"fp8": 1.0, "int8_sq": 1.0, "int8_wo": 1.0, "nvfp4": 0.6, "int4_awq": 0.6}
-"""Bytes per weight with its scales, roughly: it only guards against a full disk."""
 
 
 def engine_stages(tools: Toolchain, inputs: StageInputs) -> tuple[Stage, ...]:
@@ -46,11 +44,25 @@ def engine_stages(tools: Toolchain, inputs: StageInputs) -> tuple[Stage, ...]:
 
     :raises BuildError: if this version of TensorRT-LLM has no way for the recipe.
     """
-    planner = _Planner(tools, inputs)
+    planner, method = _Planner(tools, inputs), inputs.recipe.speculation
     stages = [tokenizer_stage(inputs.target), *planner.target()]
-    if isinstance(inputs.recipe.speculation, DraftTarget):
-        stages += planner.draft()
+    if isinstance(method, DraftTarget):
+        assert inputs.draft is not None, "draft_target names a draft model"
+        stages += planner.draft(method, inputs.draft)
     return tuple(stages)
+
+
+@dataclass(frozen=True, slots=True)
+class _Engine:
+    """What the last stage of an engine makes.
+
+    :param gpus: how many share it.
+    """
+
+    stage: str
+    folder: str
+    summary: str
+    gpus: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,146 +74,121 @@ class _Planner:
     def recipe(self) -> Recipe:
         return self.inputs.recipe
 
+    @property
+    def known(self) -> Known:
+        info = self.inputs.target.info
+        theta = info.rope_theta if isinstance(info, ModelInfo) else None
+        data = local_dataset(self.recipe, self.inputs.base)
+        return Known(theta, local_data=data is not None)
+
     def target(self) -> list[Stage]:
-        sizes, recipe = target_sizes(self.recipe), self.recipe
-        family = family_of(self.inputs.target, recipe.target.family, "target.family")
+        recipe, version = self.recipe, self.tools.version
+        target, theta = recipe.target, self.known.rope_theta
+        family = family_of(self.inputs.target, target.family, "target.family")
+        weight = converted_bytes(self.inputs.target, target.dtype, target.quantization)
         converted: list[Stage] = []
-        for conversion in target_conversions(self.tools, recipe, family):
-            is_last = not conversion.stage.endswith("-base")
+        for conversion in target_conversions(self.tools, recipe, family, self.known):
+            is_base = conversion.stage.endswith("-base")
             wanted = (
-                expected.target_checkpoint(recipe)
-                if is_last
-                else expected.base_checkpoint(recipe)
+                expected.base_checkpoint(recipe)
+                if is_base
+                else expected.target_checkpoint(recipe, theta)
             )
             used = tuple(s for s in converted if s.name == conversion.uses)
-            converted.append(self._conversion(conversion, wanted, used, "target"))
-        last = converted[-1]
-        command = target_command(self.tools, recipe, sizes, last.name)
-        wanted = expected.target_engine(recipe, sizes, str(self.tools.version))
+            converted.append(self._conversion(conversion, wanted, used, weight))
+        sizes = target_sizes(recipe, version)
+        command = target_command(self.tools, recipe, sizes, converted[-1].name)
+        wanted = expected.target_engine(recipe, sizes, str(version), theta)
         summary = f"compile the target engine: {_sized(sizes)}"
-        return [
-            *converted,
-            self._build(
-                BUILD_TARGET,
-                command,
-                wanted,
-                checkpoint=last,
-                folder=TARGET,
-                summary=summary,
-            ),
-        ]
+        engine = _Engine(BUILD_TARGET, TARGET, summary, target.tensor_parallel)
+        return [*converted, self._build(engine, command, wanted, converted[-1])]
 
-    def draft(self) -> list[Stage]:
-        sizes, recipe = draft_sizes(self.recipe), self.recipe
-        method, source = recipe.speculation, self.inputs.draft
-        assert isinstance(method, DraftTarget), "only draft_target has a draft model"
-        assert source is not None, "draft_target names a draft model"
+    def draft(self, method: DraftTarget, source: Source) -> list[Stage]:
+        recipe, version = self.recipe, self.tools.version
         family = family_of(source, method.family, "speculation.family")
-        conversion = draft_conversion(self.tools, recipe, family)
-        wanted = expected.draft_checkpoint(recipe)
-        converted = self._conversion(conversion, wanted, (), "draft")
-        command = draft_command(self.tools, recipe, sizes, converted.name)
-        wanted = expected.draft_engine(recipe, sizes, str(self.tools.version))
+        weight = converted_bytes(source, recipe.target.dtype, method.quantization)
+        conversion = draft_conversion(self.tools, recipe, method, family, self.known)
+        wanted = expected.draft_checkpoint(recipe, method)
+        converted = self._conversion(conversion, wanted, (), weight)
+        sizes = draft_sizes(recipe, version)
+        command = draft_command(self.tools, recipe, method, sizes, converted.name)
+        wanted = expected.draft_engine(recipe, method, sizes, str(version))
         summary = f"compile the draft engine: {_sized(sizes)}"
-        built = self._build(
-            BUILD_DRAFT,
-            command,
-            wanted,
-            checkpoint=converted,
-            folder=DRAFT,
-            summary=summary,
-        )
-        return [converted, built]
+        engine = _Engine(BUILD_DRAFT, DRAFT, summary, method.tensor_parallel)
+        return [converted, self._build(engine, command, wanted, converted)]
 
     def _conversion(
         self,
         conversion: Conversion,
         wanted: tuple[Expected, ...],
         used: tuple[Stage, ...],
-        role: str,
+        needs_bytes: int,
     ) -> Stage:
-        sources = [s for s in self.inputs.sources if _reads(conversion.command, s)]
-        paths = self.tools.paths(conversion.program)
+        command, program = conversion.command, conversion.program
+        sources = [s for s in self.inputs.sources if _reads(command, s.role)]
+        paths = self.tools.paths(program)
         paths |= {s.role: str(s.directory or s.reference.text) for s in sources}
         inputs = {
-            **self._versions(),
-            "script": self._script_digest(conversion.program),
-            **{
-                f"file {source.role}/{name}": digest
-                for source in sources
-                for name, digest in (source.files or {}).items()
-            },
+            "script": self._script_digest(program),
+            **library_inputs(),
+            **file_inputs(sources, calibrates=program == "quantize"),
         }
-        return self._stage(
-            conversion.stage,
-            conversion.command,
-            inputs,
-            partial(self._run, conversion.stage, conversion.command, paths, wanted),
-            summary=conversion.summary,
-            uses=used,
-            paths=paths,
-            needs_bytes=self._checkpoint_bytes(role),
-        )
-
-    def _build(
-        self,
-        name: str,
-        command: Command,
-        wanted: tuple[Expected, ...],
-        *,
-        checkpoint: Stage,
-        folder: str,
-        summary: str,
-    ) -> Stage:
-        gpu = next(iter(self.tools.installation.gpus), None)
-        inputs = {
-            **self._versions(),
-            "tensorrt": self.tools.installation.tensorrt or "unknown",
-            # an engine runs on the kind of GPU that it was compiled on
-            "gpu": gpu.name if gpu else "none",
-            "compute capability": (gpu.compute_capability if gpu else None) or "none",
-        }
-        paths = self.tools.paths(facts.BUILDER)
-        return self._stage(
-            name,
-            command,
-            inputs,
-            partial(self._run, name, command, paths, wanted),
-            summary=summary,
-            uses=(checkpoint,),
-            paths=paths,
-            needs_bytes=checkpoint.needs_bytes,
-            folder=folder,
-        )
-
-    def _stage(
-        self,
-        name: str,
-        command: Command,
-        inputs: dict[str, str],
-        action: Callable[[StageContext], None],
-        *,
-        summary: str,
-        uses: tuple[Stage, ...],
-        paths: dict[str, str],
-        needs_bytes: int,
-        folder: str = "",
-    ) -> Stage:
+        data = local_dataset(self.recipe, self.inputs.base)
+        if data is not None and _reads(command, CALIBRATION):
+            paths[CALIBRATION] = str(data)
+            inputs["calibration"] = content_digest(data)
         return Stage(
-            name=name,
+            name=conversion.stage,
             version=COMMAND_VERSION,
-            inputs={**inputs, "command": " ".join(command.arguments)},
-            action=action,
-            summary=(summary,),
+            inputs={**self._common(command), **inputs},
+            action=self._run(conversion.stage, command, paths, wanted),
+            summary=(conversion.summary,),
             needs_bytes=needs_bytes,
-            uses=uses,
-            folder=folder,
+            uses=used,
             command=command,
             paths=paths,
         )
 
-    def _versions(self) -> dict[str, str]:
-        return {"tensorrt_llm": str(self.tools.version)}
+    def _build(
+        self,
+        engine: _Engine,
+        command: Command,
+        wanted: tuple[Expected, ...],
+        checkpoint: Stage,
+    ) -> Stage:
+        paths = self.tools.paths(facts.BUILDER)
+        machine = machine_inputs(self.tools.installation, engine.gpus)
+        return Stage(
+            name=engine.stage,
+            version=COMMAND_VERSION,
+            inputs={**self._common(command), **machine},
+            action=self._run(engine.stage, command, paths, wanted),
+            summary=(engine.summary,),
+            needs_bytes=checkpoint.needs_bytes,
+            uses=(checkpoint,),
+            folder=engine.folder,
+            command=command,
+            paths=paths,
+        )
+
+    def _common(self, command: Command) -> dict[str, str]:
+        return {"tensorrt_llm": str(self.tools.version), **command_inputs(command)}
+
+    def _run(
+        self,
+        name: str,
+        command: Command,
+        paths: Mapping[str, str],
+        wanted: tuple[Expected, ...],
+    ) -> ProgramRun:
+        # the command runs in a folder of its own
+        absolute: dict[str, str] = {
+            source.role: str(source.directory.absolute())
+            for source in self.inputs.sources
+            if source.directory is not None
+        }
+        version = self.tools.version
+        return ProgramRun(name, command, {**paths, **absolute}, wanted, version)
 
     def _script_digest(self, program: facts.Program) -> str:
         examples = self.tools.installation.examples
@@ -209,90 +196,9 @@ class _Planner:
             return "not at hand"
         return script_sha256(self.tools.script(program))
 
-    def _checkpoint_bytes(self, role: str) -> int:
-        """Bytes of a converted checkpoint; 0 if the model is not known yet."""
-        target, method = self.recipe.target, self.recipe.speculation
-        source = self.inputs.target if role == "target" else self.inputs.draft
-        if source is None or not isinstance(source.info, ModelInfo):
-            return 0
-        quantization = target.quantization
-        if role == "draft" and isinstance(method, DraftTarget):
-            quantization = method.quantization
-        width = _PACKED.get(quantization, DTYPE_BYTES[target.dtype])
-        return int(source.info.parameters * width)
 
-    def _run(
-        self,
-        name: str,
-        command: Command,
-        paths: dict[str, str],
-        wanted: tuple[Expected, ...],
-        context: StageContext,
-    ) -> None:
-        """Run the command, then read back what it wrote."""
-        checkpoints: dict[str, str] = {
-            source.role: str(source.directory.absolute())
-            for source in self.inputs.sources
-            if source.directory is not None
-        }
-        here = {
-            **paths,
-            **checkpoints,  # the command runs in a folder of its own
-            "output": str(context.output.absolute()),
-            **{name: str(path.absolute()) for name, path in context.inputs.items()},
-        }
-        try:
-            run_command(
-                command.resolved(here),
-                log_file=context.log_file,
-                writes_to=context.output,
-                environment={**os.environ, "PYTHONUNBUFFERED": "1"},
-                # the builder leaves its timing cache where it runs
-                directory=Path(resolved(command.directory, here)).parent,
-                watch=lambda line: context.progress.status(f"{name}: {line}"),
-            )
-        except CommandError as error:
-            raise explained(error, _kind(name), self.tools.version) from error
-
-        def tell(line: str) -> None:
-            context.log(line)
-            context.progress.line(line)
-
-        require_as_planned(context.output, wanted, tell, context.log_file)
-        parts = ".engine" if _kind(name) == "build" else ".safetensors"
-        require_ranks(context.output, parts, context.log_file)
-
-
-def _kind(name: str) -> Failing:
-    """Tell from a stage's name which kind of program it runs."""
-    kinds: tuple[Failing, ...] = ("convert", "quantize", "build")
-    return next(kind for kind in kinds if name.startswith(kind))
-
-
-def family_of(source: Source, stated: str | None, key: str) -> str:
-    """Give the model family of a checkpoint, or what the recipe says it will be.
-
-    :raises BuildError: if neither tells, or they tell different things.
-    """
-    found = source.info.family if source.info is not None else None
-    if found is None and stated is None:
-        raise BuildError(
-            f"{source.reference.text} is not on this machine, so its family is not "
-            "known",
-            where=key,
-            action=f"add {key}, the model_type of its config.json, such as llama",
-        )
-    if found is not None and stated is not None and found != stated:
-        raise BuildError(
-            f"is {stated}, but {source.reference.text} is of the family {found}",
-            where=key,
-            action=f"write {key.rpartition('.')[2]}: {found}",
-        )
-    return str(found or stated)
-
-
-def _reads(command: Command, source: Source) -> bool:
-    return f"{{{source.role}}}" in command.arguments
+def _reads(command: Command, place: str) -> bool:
+    return slot(place) in command.arguments
 
 
 def _sized(sizes: EngineSizes) -> str:

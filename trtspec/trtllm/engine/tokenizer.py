@@ -14,6 +14,7 @@ from trtspec.build.command import run_command
 from trtspec.build.sources import Source
 from trtspec.build.stage import Stage, StageContext
 from trtspec.models.files import SETTINGS
+from trtspec.trtllm.engine.stage_keys import library_inputs
 
 NAME = "tokenizer"
 TOKENIZER_VERSION = 1
@@ -37,9 +38,12 @@ def tokenizer_stage(target: Source) -> Stage:
         name=NAME,
         version=TOKENIZER_VERSION,
         inputs={
-            f"file {name}": digest
-            for name, digest in (target.files or {}).items()
-            if name in names
+            **{
+                f"file {name}": digest
+                for name, digest in (target.files or {}).items()
+                if name in names
+            },
+            **(library_inputs(["transformers"]) if converts else {}),
         },
         action=partial(_copy, target.directory, names),
         summary=(summary + (", with transformers to tokenizer.json" * converts),),

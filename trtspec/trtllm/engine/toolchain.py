@@ -9,7 +9,7 @@ from pathlib import Path
 
 from packaging.version import Version
 
-from trtspec.build.command import Command, slot
+from trtspec.build.command_line import Command, slot
 from trtspec.errors import BuildError
 from trtspec.trtllm import facts
 from trtspec.trtllm.examples import IMAGE_FOLDER, script_flags

@@ -6,19 +6,23 @@ established for a version is absent for it, never guessed. Nothing here imports
 TensorRT-LLM.
 """
 
+from trtspec.trtllm.facts.documented import (
+    all_targets,
+    constraints,
+    failures,
+    not_established,
+    number_of,
+    targets,
+    tokens_per_block,
+)
 from trtspec.trtllm.facts.engine import architectures, modes
 from trtspec.trtllm.facts.executor import (
     all_fields,
     attributes,
     class_names,
     fields,
-)
-from trtspec.trtllm.facts.limits import (
-    all_targets,
-    constraints,
-    failures,
-    not_established,
-    targets,
+    most_top_k,
+    value_limits,
 )
 from trtspec.trtllm.facts.presence import (
     backend_range,
@@ -44,6 +48,7 @@ from trtspec.trtllm.facts.records import (
     Field,
     Flag,
     KnownFailure,
+    Limit,
     Release,
     Removal,
     ScriptPath,
@@ -58,6 +63,7 @@ __all__ = [
     "Field",
     "Flag",
     "KnownFailure",
+    "Limit",
     "Program",
     "Release",
     "Removal",
@@ -78,11 +84,15 @@ __all__ = [
     "flags",
     "has_backend",
     "modes",
+    "most_top_k",
     "not_established",
+    "number_of",
     "releases",
     "removal",
     "script_path",
     "targets",
     "tensorrt_version",
+    "tokens_per_block",
+    "value_limits",
     "version_marks",
 ]

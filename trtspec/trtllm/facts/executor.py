@@ -1,4 +1,4 @@
-"""Which arguments and attributes the executor's Python classes have."""
+"""Which arguments and attributes the executor's classes have, and their limits."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from packaging.version import Version
 
 from trtspec.trtllm.facts.presence import has_backend
 from trtspec.trtllm.facts.read import document, entries, established
-from trtspec.trtllm.facts.records import Field
+from trtspec.trtllm.facts.records import Field, Limit
 
 
 def class_names() -> tuple[str, ...]:
@@ -35,6 +35,17 @@ def fields(class_name: str, version: Version) -> dict[str, Field]:
 def attributes(class_name: str, version: Version) -> dict[str, Field]:
     """What can be read from an object of an executor class in a version."""
     return _known(class_name, "attributes", version)
+
+
+@cache
+def value_limits() -> tuple[Limit, ...]:
+    """The largest values that the runtime takes as they are, in whatever version."""
+    return entries(document("executor.json")["limits"], Limit)
+
+
+def most_top_k() -> int:
+    """The largest top-k that sampling goes by; the runtime lowers what is above."""
+    return next(limit.most for limit in value_limits() if limit.name == "top_k")
 
 
 def _known(class_name: str, part: str, version: Version) -> dict[str, Field]:

@@ -11,7 +11,7 @@ from trtspec.trtllm.versions import is_specifier
 
 Value = bool | int | float | str | None
 Kind = Literal["str", "int", "float", "switch", "choice", "list"]
-Stage = Literal["convert", "quantize", "build", "run"]
+Phase = Literal["convert", "quantize", "build", "run"]
 
 
 class Fact(BaseModel):
@@ -78,6 +78,13 @@ class Field(Fact):
     required: bool = False
 
 
+class Limit(Fact):
+    """The largest value of a sampling parameter that the runtime does not change."""
+
+    name: str
+    most: int
+
+
 class KnownFailure(Fact):
     """A message that a tool or the runtime prints, and what it means.
 
@@ -88,7 +95,7 @@ class KnownFailure(Fact):
 
     name: str
     pattern: str
-    stages: tuple[Stage, ...]
+    stages: tuple[Phase, ...]
     meaning: str
     action: str
     example: str
@@ -132,12 +139,14 @@ class Constraint(Fact):
 
     :ivar methods: the methods that it binds; empty if all.
     :ivar fragment: piece of the message shown when it is broken; may be empty.
+    :ivar number: the number in the rule, where code goes by it.
     """
 
     name: str
     methods: tuple[str, ...]
     rule: str
     fragment: str = ""
+    number: int | None = None
 
 
 class Removal(BaseModel):

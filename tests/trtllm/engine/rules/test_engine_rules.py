@@ -5,10 +5,16 @@ import inspect
 from tests.check.samples import MODEL
 from tests.trtllm.engine.samples import recipe
 from trtspec.check.subject import Subject, key_itself
-from trtspec.trtllm.engine.rules import ENGINE_RULES, engine_rules
-from trtspec.trtllm.engine.rules import models as model_rules
-from trtspec.trtllm.engine.rules import options as option_rules
-from trtspec.trtllm.engine.rules import precision as precision_rules
+from trtspec.trtllm.engine.rules import (
+    ENGINE_RULES,
+    engine_rules,
+    flags,
+    gpu,
+    lengths,
+    methods,
+    models,
+    precision,
+)
 from trtspec.trtllm.installation import assumed_for
 
 
@@ -21,7 +27,7 @@ def public_functions(module):
 
 
 def test_no_rule_is_forgotten():
-    modules = (model_rules, option_rules, precision_rules)
+    modules = (flags, gpu, lengths, methods, models, precision)
     written = set().union(*map(public_functions, modules))
     assert set(ENGINE_RULES) == written
     assert len(ENGINE_RULES) == len(written)

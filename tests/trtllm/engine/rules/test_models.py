@@ -10,6 +10,7 @@ from trtspec.trtllm.engine.rules.models import (
     family_is_supported,
     heads_divide,
     one_kv_pool,
+    rotary_scaling_is_carried,
     vocabulary_rows_for_logits,
 )
 
@@ -151,3 +152,48 @@ def test_layers_of_several_kinds_are_refused(method):
     finding = only(one_kv_pool, recipe(method), target=WINDOWS)
     assert (finding.severity, finding.where) == ("blocking", "target.model")
     assert finding.what.endswith("of the types full_attention, sliding_attention")
+
+
+HEADS = variant(MODEL, heads=24, kv_heads=6)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 6, 12, 24])
+def test_key_value_heads_that_can_be_shared_or_copied_pass(size):
+    made = recipe(target={"tensor_parallel": size})
+    assert not findings(heads_divide, made, target=HEADS)
+
+
+@pytest.mark.parametrize("size", [4, 8])
+def test_key_value_heads_that_can_be_neither_are_refused(size):
+    made = recipe(target={"tensor_parallel": size})
+    finding = only(heads_divide, made, target=HEADS)
+    assert (finding.severity, finding.where) == ("blocking", "target.tensor_parallel")
+    assert f"tensor_parallel {size} and the 6 key-value heads" in finding.what
+
+
+SCALED = variant(MODEL, rope_scaling="llama3")
+
+
+@pytest.mark.parametrize("method", ["medusa", "eagle"])
+def test_scaled_rotary_encoding_is_refused_where_its_factors_are_lost(method):
+    finding = only(rotary_scaling_is_carried, recipe(method), target=SCALED)
+    assert (finding.severity, finding.where) == ("blocking", "target.model")
+    assert "(llama3), with method " in finding.what
+    assert f"only the type of the scaling, not its factors (examples/{method}/" in (
+        finding.why
+    )
+
+
+@pytest.mark.parametrize(
+    ("made", "target"),
+    [
+        (recipe("medusa"), MODEL),
+        (recipe("eagle"), None),
+        (recipe("ngram"), SCALED),
+        (recipe("redrafter"), SCALED),
+        # quantize.py reads the model itself
+        (recipe("medusa", target={"quantization": "fp8"}), SCALED),
+    ],
+)
+def test_rotary_encoding_that_is_carried_passes(made, target):
+    assert not findings(rotary_scaling_is_carried, made, target=target)

@@ -1,17 +1,21 @@
 """Types of weights and KV cache that are not there, or that break the method."""
 
 import pytest
+from packaging.version import Version
 
-from tests.trtllm.engine.rules.findings import findings, on_gpu, only
+from tests.trtllm.engine.rules.findings import findings, only
 from tests.trtllm.engine.samples import VERSIONS, recipe
+from trtspec.check.subject import Subject, key_itself
 from trtspec.trtllm.engine.rules.precision import (
+    blocks_are_read_in_this_type,
+    calibration_is_there,
     documented_type,
     format_exists,
-    gpu_has_the_type,
     kv_cache_is_reusable,
     quantized_eagle,
     quantized_redrafter,
 )
+from trtspec.trtllm.installation import Installation, assumed_for
 
 
 def quantized(method, weights="none", cache="auto", **fields):
@@ -97,51 +101,6 @@ def test_cache_of_the_draft_model_must_be_reusable_too():
     assert len(findings(kv_cache_is_reusable, made)) == 2
 
 
-@pytest.mark.parametrize(
-    ("weights", "cache", "gpu"),
-    [
-        ("fp8", "auto", "8.9"),
-        ("fp8", "auto", "9.0"),
-        ("int4_awq", "auto", "8.0"),
-        ("none", "int8", "9.0"),
-        ("int8_sq", "auto", "9.0"),
-        ("fp8", "auto", "10.0"),
-        ("int8_sq", "auto", "12.0"),
-    ],
-)
-def test_type_that_the_gpu_has_passes(weights, cache, gpu):
-    made = quantized("none", weights, cache)
-    assert not findings(gpu_has_the_type, made, gpus=[on_gpu(gpu)])
-
-
-@pytest.mark.parametrize(
-    ("weights", "cache", "gpu", "said"),
-    [
-        ("fp8", "auto", "8.0", "fp8 on a GPU of compute capability 8.0"),
-        ("none", "fp8", "8.6", "fp8 on a GPU of compute capability 8.6"),
-        ("int8_sq", "auto", "10.0", "quantization int8_sq, kv_cache auto on a GPU"),
-        ("int4_awq", "auto", "10.3", "capability 10.3"),
-        ("fp8", "int8", "10.0", "quantization fp8, kv_cache int8"),
-    ],
-)
-def test_type_that_the_gpu_does_not_have_is_refused(weights, cache, gpu, said):
-    made = quantized("none", weights, cache)
-    finding = only(gpu_has_the_type, made, gpus=[on_gpu(gpu)])
-    assert (finding.severity, finding.where) == ("blocking", "target.quantization")
-    assert said in finding.what
-
-
-def test_draft_models_type_is_held_against_the_gpu_too():
-    made = recipe("draft_target", quantization="fp8")
-    finding = only(gpu_has_the_type, made, gpus=[on_gpu("8.0")])
-    assert finding.where == "speculation.quantization"
-
-
-@pytest.mark.parametrize("gpus", [(), [on_gpu(None)]])
-def test_unknown_gpu_is_not_judged(gpus):
-    assert not findings(gpu_has_the_type, quantized("none", "fp8"), gpus=gpus)
-
-
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("weights", ["none", "fp8", "int4_awq", "int8_sq", "int8_wo"])
 def test_format_that_all_versions_know_passes(weights, version):
@@ -168,7 +127,6 @@ def test_format_of_the_draft_model_is_looked_up_too():
     ("method", "dtype", "warns"),
     [
         ("medusa", "float32", True),
-        ("eagle", "float32", True),
         ("lookahead", "float32", True),
         ("medusa", "bfloat16", False),
         ("none", "float32", False),
@@ -180,3 +138,55 @@ def test_type_that_the_methods_readme_does_not_list_is_a_warning(method, dtype, 
     if warns:
         assert f"float32 with method {method}" in found[0].what
         assert f"examples/{method}/README.md" in found[0].why
+
+
+@pytest.mark.parametrize(
+    ("method", "dtype", "is_refused"),
+    [
+        ("ngram", "float32", True),
+        ("draft_target", "float32", True),
+        ("eagle", "float32", True),
+        ("ngram", "float16", False),
+        ("eagle", "bfloat16", False),
+        ("none", "float32", False),
+        ("medusa", "float32", False),
+        ("lookahead", "float32", False),
+    ],
+)
+def test_float32_is_refused_where_blocks_must_be_reused(method, dtype, is_refused):
+    made = recipe(method, target={"dtype": dtype})
+    found = findings(blocks_are_read_in_this_type, made)
+    assert [(f.severity, f.where) for f in found] == (
+        [("blocking", "target.dtype")] * is_refused
+    )
+    if is_refused:
+        assert f"float32 with method {method}" in found[0].what
+        assert "unfused" in found[0].why
+
+
+def calibrated(dataset):
+    return recipe(
+        target={"quantization": "fp8"}, engine={"calibration_dataset": dataset}
+    )
+
+
+def of_calibration(dataset, base, installation=None):
+    here = installation or Installation(version=Version("1.2.1"))
+    subject = Subject(calibrated(dataset), key_itself, base=base)
+    return list(calibration_is_there(here, subject))
+
+
+def test_dataset_of_the_hub_or_in_a_folder_here_passes(tmp_path):
+    (tmp_path / "data").mkdir()
+    for dataset in ("cnn_dailymail", "org/texts", "./data", "data", str(tmp_path)):
+        assert not of_calibration(dataset, tmp_path), dataset
+    assert not findings(calibration_is_there, recipe())
+
+
+@pytest.mark.parametrize("dataset", ["./texts", "../texts", "/no/texts"])
+def test_dataset_in_a_folder_that_is_not_here_is_refused(tmp_path, dataset):
+    (finding,) = of_calibration(dataset, tmp_path)
+    assert finding.severity == "blocking"
+    assert finding.where == "engine.calibration_dataset"
+    assert finding.what.startswith(f"calibration_dataset {dataset} is no folder")
+    assert not of_calibration(dataset, tmp_path, assumed_for("1.2.1"))

@@ -165,7 +165,6 @@ class Opener:
         ends=(END,),
         version="1.2.1",
         installed=None,
-        block_reuse=True,
         **options,
     ) -> EngineRunner:
         """Open a runner; ``target`` and ``draft`` change what the engines say."""
@@ -181,7 +180,6 @@ class Opener:
             self.root / "draft" if method == "draft_target" else None,
             write_tokenizer(self.root / "tokenizer", ends),
             installed or installation(version),
-            block_reuse=block_reuse,
         )
         self.opened.append(runner)
         return runner

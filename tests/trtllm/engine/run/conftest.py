@@ -1,3 +1,5 @@
+import time
+
 import pytest
 
 from tests.trtllm.engine.run.artifacts import Opener
@@ -22,3 +24,24 @@ def open_engine(bindings, tmp_path):
     yield opener
     for runner in opener.opened:
         runner.close()
+
+
+class Clock:
+    """Stands still until it is told that time has passed, in seconds."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        return self.now
+
+    def pass_by(self, seconds):
+        self.now += seconds
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """What ``time.perf_counter`` tells in this test."""
+    clock = Clock()
+    monkeypatch.setattr(time, "perf_counter", clock)
+    return clock

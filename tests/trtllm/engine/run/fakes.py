@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import count
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from packaging.version import Version
 
-from trtspec.trtllm import facts
+from tests.trtllm.engine.run.arguments import ARGUMENTS, Made
 
 VOCABULARY = 48
 
@@ -27,33 +27,19 @@ def draft_token(tokens) -> int:
     return token if len(tokens) % 3 else 3 + token % 40
 
 
-class Made:
-    """An object of a binding class: what it was made of, None for the rest."""
-
-    def __init__(self, class_name: str, version: Version, **arguments: Any) -> None:
-        unknown = arguments.keys() - facts.fields(class_name, version).keys()
-        assert not unknown, f"{class_name} has no {unknown}"
-        self.class_name, self.arguments = class_name, arguments
-
-    def __getattr__(self, name: str) -> Any:
-        return self.arguments.get(name)
-
-
 @dataclass
 class Script:
     """How a fake engine behaves.
 
     :param accepts: draft tokens that an engine with its own drafter accepts per step.
-    :param goes_on: an external verification is followed by plain decoding.
     :param error: message for a request, by its input; empty for none.
-    :param dies_at: poll at which the executor throws.
+    :param dies_at: poll at which the executor dies; it throws from then on.
     :param cut: the engine ends every request after so many tokens.
-    :param final_with_tokens: False: the last answer comes alone, one poll later.
+    :param poll: called at every poll, as when a clock is to be set.
     """
 
     token: Callable[[Any], int] = target_token
     accepts: int = 0
-    goes_on: bool = False
     error: Callable[[Any], str] = lambda tokens: ""
     dies_at: int | None = None
     load_error: str = ""
@@ -61,6 +47,7 @@ class Script:
     metrics: bool = True
     answers_cancellation: bool = True
     excludes_end: bool = True
+    poll: Callable[[], None] = lambda: None
 
 
 @dataclass
@@ -70,10 +57,14 @@ class Active:
     tokens: list[int]
     emitted: int = 0
     iterations: int = 0
-    accepted: int = 0
+    told_accepted: int = 0
     drafted: int = 0
     finish: str = ""
-    sent: list[int] = field(default_factory=list)
+    has_verified: bool = False
+
+    @property
+    def is_over(self) -> bool:
+        return bool(self.finish) or self.has_verified
 
 
 class FakeExecutor:
@@ -87,12 +78,13 @@ class FakeExecutor:
         self.cancelled: list[int] = []
         self.is_shut_down = False
         self.takes_requests = True
+        self.is_dead = False
         self.polls = 0
         self._ids = count(1)
         self._active: list[Active] = []
 
     def enqueue_requests(self, requests):
-        assert not self.is_shut_down
+        self._require_life()
         self.requests += requests
         self.batches.append(len(requests))
         new = [Active(next(self._ids), r, list(r.input_token_ids)) for r in requests]
@@ -101,17 +93,23 @@ class FakeExecutor:
 
     def await_responses(self, timeout):
         assert timeout.total_seconds() >= 0
-        assert not self.is_shut_down
         self.polls += 1
-        if self.polls == self.script.dies_at:
-            raise RuntimeError("CUDA error: an illegal memory access was encountered")
+        self.is_dead |= self.polls == self.script.dies_at
+        self._require_life()
+        self.script.poll()
         return [r for active in list(self._active) for r in self._answer(active)]
 
     def cancel_request(self, id):  # noqa: A002
+        self._require_life()
         self.cancelled.append(id)
 
     def can_enqueue_requests(self):
-        return self.takes_requests
+        return self.takes_requests and not self.is_dead
+
+    def _require_life(self):
+        assert not self.is_shut_down
+        if self.is_dead:
+            raise RuntimeError("CUDA error: an illegal memory access was encountered")
 
     def shutdown(self):
         assert not self.is_shut_down, "shut down twice"
@@ -133,11 +131,11 @@ class FakeExecutor:
                 )
             ]
         new: list[int] = []
-        while not active.finish:
+        while not active.is_over:
             new += self._step(active)
             if active.request.streaming:
                 break
-        if active.finish:
+        if active.is_over:
             self._active.remove(active)
         return [_response(active, new, self.script)]
 
@@ -153,12 +151,11 @@ class FakeExecutor:
         for place in range(len(draft) + most + 1):
             token = script.token(active.tokens)
             ended = self._add(active, token, new)
-            if place < most or (draft and place < len(draft) and token == draft[place]):
-                active.accepted += 1
             if ended or (draft and place < len(draft) and token != draft[place]):
                 break
-        if external and first and not script.goes_on and not active.finish:
-            active.finish = "LENGTH"
+        if most:  # the end token is not among those that it counts
+            active.told_accepted += max(1, len(new)) - 1
+        active.has_verified = bool(external and first)
         return new
 
     def _add(self, active, token, new):
@@ -179,23 +176,19 @@ class FakeExecutor:
 def _response(active, tokens, script):
     output = active.request.output_config
     metrics = None
-    if (
-        script.metrics
-        and output.return_perf_metrics
-        and active.drafted
-        and active.finish
-    ):
+    told = script.metrics and output.return_perf_metrics
+    if told and active.drafted and active.finish:
         metrics = SimpleNamespace(
             speculative_decoding=SimpleNamespace(
                 total_draft_tokens=active.drafted,
-                total_accepted_draft_tokens=active.accepted,
+                total_accepted_draft_tokens=active.told_accepted,
             )
         )
     logits = None
     if output.return_generation_logits:
         logits = [[("logits", active.id, i) for i in range(active.request.max_tokens)]]
     result = SimpleNamespace(
-        is_final=bool(active.finish),
+        is_final=active.is_over,
         output_token_ids=[list(tokens)],
         finish_reasons=[SimpleNamespace(name=active.finish or "NOT_FINISHED")],
         generation_logits=logits,
@@ -227,7 +220,7 @@ class FakeBindings(ModuleType):
         )
 
     def __getattr__(self, name: str) -> Any:
-        if name not in facts.class_names():
+        if name not in ARGUMENTS:
             raise AttributeError(name)
         return lambda **arguments: Made(name, self.version, **arguments)
 

@@ -11,6 +11,7 @@ from trtspec.trtllm.engine.run.admission import (
     lossy_or_refuse,
     require_off_arm,
     require_own_parameters,
+    require_sampling,
 )
 
 VERSION = Version("1.2.1")
@@ -123,3 +124,18 @@ def test_only_what_can_change_per_request_may(name, own, taken):
         require_own_parameters(request, method(name))
     assert next(iter(own)) in str(caught.value)
     assert "recipe" in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["none", *SAMPLED_IS_LOSSY])
+def test_top_k_1_leaves_no_distribution_to_change(name):
+    request = ask(sampling=sampled(top_k=1))
+    assert lossy_or_refuse(request, method(name), VERSION) == ""
+
+
+def test_a_top_k_that_the_runtime_would_lower_is_refused():
+    for top_k in (0, 1, 1024):
+        require_sampling(ask(sampling=sampled(top_k=top_k)))
+    require_sampling(ask(sampling=sampled(temperature=0.0, top_k=5000)))
+    with pytest.raises(UsageError, match="top_k 1025 would be lowered") as caught:
+        require_sampling(ask(sampling=sampled(top_k=1025)))
+    assert "1 to 1024" in str(caught.value)

@@ -1,20 +1,20 @@
-"""What goes wrong names its request, is explained, and leaves nothing behind."""
+"""Requests are cancelled and fail at any time; nothing is left behind, nothing hidden.
+
+A request that fails ends all of them. The engine, if it lives, is free for others.
+"""
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
-from tests.trtllm.engine.run.artifacts import (
-    ask,
-    finish,
-    greedy_tokens,
-    sampled,
-)
-from tests.trtllm.engine.run.fakes import Script
+from tests.trtllm.engine.run.artifacts import ask, finish, greedy_tokens, sampled
+from tests.trtllm.engine.run.fakes import FakeBindings, Script
 from trtspec.errors import RunError, UsageError
 from trtspec.run import generate
 from trtspec.trtllm import facts
-from trtspec.trtllm.engine.run import executor as executor_module
+from trtspec.trtllm.engine.run.request import EngineRequest
 
 KNOWN = {failure.name: failure for failure in facts.failures()}
 METHODS = ["none", "ngram", "draft_target", "medusa"]
@@ -27,31 +27,36 @@ def failing(prompt, message=TOO_LONG):
     )
 
 
-def collect(runner):
-    """Advance to the end; completions and errors in the order they came."""
-    done, errors = {}, []
-    while runner.busy:
-        try:
-            chunks = runner.advance().chunks
-        except RunError as error:
-            errors.append(error)
-        else:
-            done |= {c.request_id: c.completion for c in chunks if c.completion}
-    return done, errors
+@pytest.mark.parametrize("method", METHODS)
+def test_a_request_that_fails_ends_all_and_the_runner_is_free_again(
+    open_engine, bindings, method
+):
+    bindings.scripts["target"] = failing([5, 5])
+    runner = open_engine(method)
+    for name, prompt in (("good", (3, 9)), ("bad", (5, 5)), ("waiting", (4, 4))):
+        runner.submit(ask(name, prompt, 9))
+    with pytest.raises(RunError, match=r"request bad: .*exceeds maximum") as caught:
+        finish(runner)
+    assert [p.where for p in caught.value.problems] == ["request bad"]
+    assert not runner.busy
+    done, _ = finish(runner, ask("good"))
+    assert done.keys() == {"good"}
+    assert done["good"].tokens == greedy_tokens()
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_an_error_of_one_request_leaves_the_others_alone(open_engine, bindings, method):
+def test_what_still_runs_is_cancelled_when_another_fails(open_engine, bindings, method):
     bindings.scripts["target"] = failing([5, 5])
     runner = open_engine(method)
-    runner.submit(ask("good", tokens=9))
+    runner.submit(ask("good", tokens=30))
+    runner.advance()
     runner.submit(ask("bad", (5, 5), 9))
-    done, (error,) = collect(runner)
-    assert done.keys() == {"good"}
-    assert done["good"].tokens == greedy_tokens(count=9)
-    assert error.problems[0].where == "request bad"
-    assert TOO_LONG in str(error)
-    assert finish(runner, ask("next"))[0]["next"].tokens == greedy_tokens()
+    with pytest.raises(RunError, match="request bad"):
+        finish(runner)
+    target = bindings.executors["target"]
+    streaming = method in ("none", "medusa")  # rounds leave nothing on the engine
+    assert target.cancelled == ([1] if streaming else [])
+    assert not target._active
 
 
 def test_a_known_message_is_explained(open_engine, bindings):
@@ -69,77 +74,142 @@ def test_an_error_of_the_draft_engine_names_it(open_engine, bindings):
     known = KNOWN["vocabulary_rows_differ"]
     bindings.scripts["draft"] = failing([5, 5], known.example)
     runner = open_engine("draft_target")
-    runner.submit(ask("good", tokens=9))
-    runner.submit(ask("bad", (5, 5), 9))
-    done, (error,) = collect(runner)
-    assert done["good"].tokens == greedy_tokens(count=9)
-    assert error.problems[0].where == "request bad, draft engine"
-    assert error.problems[0].action == known.action
-
-
-def test_several_errors_come_as_one(open_engine, bindings):
-    bindings.scripts["target"] = Script(error=lambda tokens: "no")
-    runner = open_engine("ngram")
-    runner.submit(ask("a"))
-    runner.submit(ask("b"))
-    done, (error,) = collect(runner)
-    assert [p.where for p in error.problems] == ["request a", "request b"]
-    assert not done
+    with pytest.raises(RunError) as caught:
+        finish(runner, ask("good", tokens=9), ask("bad", (5, 5), 9))
+    (problem,) = caught.value.problems
+    assert problem.where == "request bad, draft engine"
+    assert problem.action == known.action
+    assert not runner.busy
 
 
 @pytest.mark.parametrize("engine", ["target", "draft"])
 @pytest.mark.parametrize("method", METHODS)
-def test_a_dead_engine_ends_everything(open_engine, bindings, method, engine):
+def test_when_a_step_of_the_engine_fails_all_active_requests_say_so(
+    open_engine, bindings, method, engine
+):
+    """The engine answers every active request with the error, and lives on."""
     if engine == "draft" and method != "draft_target":
         return
-    bindings.scripts[engine] = Script(dies_at=2)
+    failed = []
+    message = "Encountered an error in forwardAsync function"
+    bindings.scripts[engine] = Script(
+        error=lambda text: "" if failed else message,
+    )
     runner = open_engine(method)
-    for i in range(4):
-        runner.submit(ask(f"r{i}", tokens=30))
+    with pytest.raises(RunError) as caught:
+        finish(runner, *(ask(f"r{i}", tokens=30) for i in range(3)))
+    named = [p.where.partition(",")[0] for p in caught.value.problems]
+    assert named == ["request r0", "request r1"]  # r2 had no place yet
+    assert all(message in p.what for p in caught.value.problems)
+    assert not runner.busy
+    failed.append(True)
+    assert finish(runner, ask("r0"))[0]["r0"].tokens == greedy_tokens()
+
+
+@pytest.mark.parametrize("engine", ["target", "draft"])
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("polls", [1, 2, 3])
+def test_a_dead_engine_ends_everything(open_engine, bindings, method, engine, polls):
+    if engine == "draft" and method != "draft_target":
+        return
+    bindings.scripts[engine] = Script(dies_at=polls)
+    runner = open_engine(method)
+    requests = [ask(f"r{i}", tokens=30) for i in range(4)]
+    for _ in range(2):  # and nothing new is taken, for the same reason
+        with pytest.raises(RunError, match=f"{engine} engine: .*illegal memory access"):
+            list(generate(runner, requests))
+        assert not runner.busy
     with pytest.raises(RunError, match=f"{engine} engine: .*illegal memory access"):
-        finish(runner)
-    assert not runner._loop.running
-    assert not runner._loop.waiting
+        runner.submit(ask())
+    assert not runner.advance().chunks
+    assert not bindings.executors[engine].cancelled
 
 
-def test_an_engine_that_stops_taking_requests_is_noticed(open_engine, bindings):
+def test_an_engine_that_dies_of_a_cancellation_ends_everything(open_engine, bindings):
     runner = open_engine("none")
-    runner.submit(ask())
-    executor = bindings.executors["target"]
-    executor.await_responses = lambda timeout: []
+    runner.submit(ask("a", tokens=30))
+    runner.submit(ask("b", tokens=30))
     runner.advance()
-    executor.takes_requests = False
-    with pytest.raises(RunError, match="takes no requests any more"):
-        runner.advance()
-    assert not runner._loop.running
-
-
-def test_an_engine_that_is_silent_for_too_long_is_taken_for_dead(
-    open_engine, bindings, monkeypatch
-):
-    monkeypatch.setattr(executor_module, "SILENCE_SECONDS", 0.0)
-    runner = open_engine("ngram")
-    runner.submit(ask())
-    bindings.executors["target"].await_responses = lambda timeout: []
-    with pytest.raises(RunError, match="target engine: has not answered"):
-        runner.advance()
-    assert bindings.executors["target"].cancelled == [1]
-
-
-def test_a_refused_batch_ends_everything(open_engine, bindings):
-    def refuse(requests):
-        raise RuntimeError("std::bad_alloc")
-
-    runner = open_engine("none")
-    bindings.executors["target"].enqueue_requests = refuse
-    runner.submit(ask())
-    with pytest.raises(RunError, match="bad_alloc"):
+    bindings.executors["target"].is_dead = True
+    runner.cancel("a")
+    with pytest.raises(RunError, match=r"target engine: .*illegal memory access"):
         runner.advance()
     assert not runner.busy
 
 
+def test_an_error_while_cancelling_does_not_hide_the_first_one(open_engine, bindings):
+    bindings.scripts["target"] = failing([5, 5])
+    runner = open_engine("none")
+    runner.submit(ask("good", tokens=30))
+    runner.advance()
+    target = bindings.executors["target"]
+
+    def die(request):
+        target.is_dead = True
+        raise RuntimeError("MPI is gone")
+
+    target.cancel_request = die
+    with pytest.raises(RunError, match=r"request bad: .*exceeds maximum"):
+        list(generate(runner, [ask("bad", (5, 5), 9)]))
+    assert not runner.busy
+
+
+def test_an_interrupt_leaves_nothing_behind(open_engine, bindings):
+    runner = open_engine("draft_target")
+    draft = bindings.executors["draft"]
+    real = draft.await_responses
+
+    def interrupted(timeout):
+        draft.await_responses = real
+        raise KeyboardInterrupt
+
+    draft.await_responses = interrupted
+    with pytest.raises(KeyboardInterrupt):
+        finish(runner, ask(tokens=30))
+    assert not runner.busy
+    assert draft.cancelled == [1]
+    assert finish(runner, ask())[0]["r"].tokens == greedy_tokens()
+
+
+def test_a_draft_engine_that_still_drains_keeps_the_runner_busy(open_engine, bindings):
+    runner = open_engine("draft_target")
+    draft = runner._executors[0]
+    with_draft = draft.enqueue([runner._loop._rounds._drafter._request(running(), 4)])
+    draft.discard(with_draft[0])
+    assert runner.busy
+    runner.advance()
+    assert not runner.busy
+
+
+def running():
+    return EngineRequest(ask(), SimpleNamespace(), frozenset(), 0.0)
+
+
+def test_a_request_that_cannot_be_made_is_named(open_engine, bindings, monkeypatch):
+    made = FakeBindings.__getattr__
+
+    def refusing(self, name):
+        def make(**arguments):
+            if name == "Request" and arguments["input_token_ids"][:2] == [5, 5]:
+                raise RuntimeError("Assertion failed: mInputTokenIds")
+            return made(self, name)(**arguments)
+
+        return make
+
+    monkeypatch.setattr(FakeBindings, "__getattr__", refusing)
+    runner = open_engine("none")
+    runner.submit(ask("good", tokens=30))
+    runner.advance()
+    with pytest.raises(RunError) as caught:
+        finish(runner, ask("bad", (5, 5)))
+    (problem,) = caught.value.problems
+    assert problem.where == "request bad, Request of TensorRT-LLM 1.2.1"
+    assert "mInputTokenIds" in problem.what
+    assert not runner.busy
+    assert finish(runner, ask())[0]["r"].tokens == greedy_tokens()
+
+
 def test_a_token_less_answer_is_an_error_not_a_loop(open_engine, bindings):
-    bindings.scripts["target"] = Script(cut=1)
     runner = open_engine("ngram")
     executor = bindings.executors["target"]
     real = executor.await_responses
@@ -162,12 +232,3 @@ def test_lossy_requests_never_reach_the_engine(open_engine, bindings):
         runner.submit(ask(sampling=sampled()))
     assert not runner.busy
     assert not bindings.executors["target"].requests
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_stopping_early_leaves_nothing_behind(open_engine, bindings, method):
-    runner = open_engine(method)
-    chunks = generate(runner, [ask(f"r{i}", tokens=40) for i in range(4)])
-    next(chunks)
-    chunks.close()
-    assert not runner.busy

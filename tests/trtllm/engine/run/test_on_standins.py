@@ -9,7 +9,7 @@ from tests.trtllm.engine.run.artifacts import MODES, ask, finish, sampled
 from tests.trtllm.engine.run.on_standins import REPEATING, StandInOpener
 from trtspec.errors import RunError
 from trtspec.run import generate
-from trtspec.trtllm.engine.run import EngineRunner, checks
+from trtspec.trtllm.engine.run import EngineRunner, gate_drafts, load
 
 
 @pytest.fixture
@@ -59,8 +59,13 @@ def test_the_engines_counts_are_taken_over(opener, method):
     did = {r.prompt: r for r in records[0].requests}
     for name, prompt in (("a", (3, 9, 4)), ("b", REPEATING)):
         record = did[prompt]
-        found = done[name].drafted, done[name].accepted
-        assert found == (record.drafted, record.accepted)
+        assert (done[name].steps, done[name].drafted) == (
+            record.steps - 1,
+            record.drafted,
+        )
+        # the last step may be cut inside its draft, which then has no token behind it
+        assert record.accepted - done[name].accepted in (0, 1)
+        assert done[name].accepted == 25 - record.steps
         assert done[name].drafted > 0
 
 
@@ -146,20 +151,23 @@ def test_unequal_rows_are_refused_by_us_and_would_be_by_the_runtime(
 ):
     with pytest.raises(RunError, match="48, the draft engine 56"):
         opener("draft_target", draft_seed=2, use_draft_logits=True)
-    monkeypatch.setattr(checks.gate_external, "require_logits", lambda *_: None)
+    monkeypatch.setattr(gate_drafts, "require_logits", lambda *_: None)
     runner, _ = opener("draft_target", draft_seed=2, use_draft_logits=True)
     with pytest.raises(RunError, match=r"Incompatible buffer sizes.*\n  meaning: "):
-        finish(runner, ask(tokens=20, sampling=sampled()))
+        finish(runner, ask(tokens=3, sampling=sampled()))
 
 
-def test_block_reuse_off_is_refused_by_us_and_would_be_by_the_runtime(
-    opener, monkeypatch
-):
+def test_without_block_reuse_the_runtime_would_take_no_drafts(opener, monkeypatch):
     arguments = opener.arguments("ngram")
-    with pytest.raises(RunError, match="block_reuse is False"):
-        EngineRunner(*arguments, block_reuse=False)
-    monkeypatch.setattr(
-        checks.gate_external, "require_block_reuse", lambda *_, **__: None
-    )
+    monkeypatch.setattr(load, "drafts_from_outside", lambda _: False)
     with pytest.raises(RunError, match="block reuse must be enabled"):
-        EngineRunner(*arguments, block_reuse=False)
+        EngineRunner(*arguments)
+
+
+def test_a_rejected_draft_ends_its_request_without_a_reason(opener):
+    runner, records = opener("draft_target")
+    done, _ = finish(runner, ask(tokens=25))
+    reasons = {r.finish_reason for r in records[-1].requests if r.external_draft}
+    assert "NOT_FINISHED" in reasons
+    assert done["r"].finish_reason == "length"
+    assert done["r"].tokens == greedy((3, 9, 4), 25)

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.trtllm.engine.run.artifacts import (
+    MODES,
     Opener,
     ask,
     engine,
@@ -70,12 +71,15 @@ def test_nor_is_a_draft_engine(open_engine, bindings, draft, options, message):
     assert bindings.order == []
 
 
-def test_block_reuse_is_no_choice_where_drafts_come_from_outside(open_engine, bindings):
-    with pytest.raises(RunError, match="block_reuse is False"):
-        open_engine("ngram", block_reuse=False)
-    open_engine("none", block_reuse=False)
+@pytest.mark.parametrize("method", MODES)
+def test_prompts_are_cached_only_where_drafts_come_from_outside(
+    open_engine, bindings, method
+):
+    runner = open_engine(method)
+    outside = method in ("ngram", "draft_target")
     cache = bindings.executors["target"].config.kv_cache_config
-    assert cache.enable_block_reuse is False
+    assert cache.enable_block_reuse is runner.caches_prompts is outside
+    assert runner.conditions()["kv_cache_block_reuse"] is outside
 
 
 @pytest.mark.parametrize(
@@ -174,6 +178,7 @@ def test_limits_are_the_recipes(open_engine):
         ({"prompt": ()}, "no tokens"),
         ({"prompt": range(3, 24)}, "21 tokens"),
         ({"tokens": 58}, "3 prompt tokens and 58 output tokens"),
+        ({"sampling": sampled(top_k=1025)}, "top_k 1025"),
     ],
 )
 def test_requests_beyond_the_limits_are_refused(open_engine, options, message):

@@ -7,17 +7,15 @@ import pytest
 from tests.trtllm.engine.run.artifacts import (
     END,
     OTHER_END,
-    Opener,
     ask,
     finish,
     greedy_tokens,
     sampled,
 )
-from tests.trtllm.engine.run.fakes import Script, install, target_token
+from tests.trtllm.engine.run.fakes import Script, target_token
 from trtspec.errors import RunError
 from trtspec.methods import Lookahead
 from trtspec.run import generate
-from trtspec.trtllm.engine.run import streams
 
 IN_ENGINE = ["medusa", "eagle", "redrafter", "lookahead"]
 
@@ -65,45 +63,6 @@ def test_requests_wait_for_room_in_the_batch(open_engine, bindings):
     }
 
 
-def test_plain_decoding_counts_a_step_per_token_but_the_first(open_engine, bindings):
-    done, _ = finish(open_engine("none"), ask(tokens=9))
-    counts = done["r"].steps, done["r"].drafted, done["r"].accepted
-    assert counts == (8, 0, 0)
-
-
-@pytest.mark.parametrize("method", IN_ENGINE)
-def test_acceptance_is_what_the_engine_says(open_engine, bindings, method):
-    bindings.scripts["target"] = Script(accepts=2)
-    done, _ = finish(open_engine(method), ask(tokens=13))
-    assert sent(bindings)[0].output_config.return_perf_metrics is True
-    counts = done["r"].steps, done["r"].drafted, done["r"].accepted
-    assert counts == (4, 12, 8)
-
-
-@pytest.mark.parametrize("end", [[], [END]])
-def test_without_metrics_nothing_is_known_of_what_was_drafted(
-    open_engine, bindings, end
-):
-    bindings.scripts["target"] = Script(accepts=2, metrics=False)
-    if end:
-        script = ending_with(END, 13)
-        script.accepts, script.metrics = 2, False
-        bindings.scripts["target"] = script
-    done, _ = finish(open_engine("medusa"), ask(tokens=13, ignore_eos=not end))
-    assert done["r"].steps == 4
-    assert done["r"].drafted == 0
-    assert done["r"].acceptance_rate is None
-    assert done["r"].accepted == len(done["r"].tokens) - 1 - done["r"].steps
-
-
-def test_a_version_without_metrics_is_not_asked_for_them(monkeypatch, tmp_path):
-    bindings = install(monkeypatch, "0.17.0")
-    runner = Opener(tmp_path)("medusa", version="0.17.0")
-    finish(runner, ask())
-    assert sent(bindings)[0].output_config.return_perf_metrics is None
-    assert runner.conditions()["drafted_tokens_known"] is False
-
-
 @pytest.mark.parametrize("method", ["none", "medusa", "ngram", "draft_target"])
 @pytest.mark.parametrize("excludes_end", [False, True])
 @pytest.mark.parametrize("end", [END, OTHER_END])
@@ -149,25 +108,6 @@ def test_a_stop_string_ends_the_request_on_the_engine(open_engine, bindings):
     assert bindings.executors["target"].cancelled == [1]
     assert bindings.executors["target"].polls < 10
     assert done["r"].steps == len(done["r"].tokens) - 1
-
-
-def test_counts_are_waited_for_when_we_end_a_drafting_request(open_engine, bindings):
-    bindings.scripts["target"] = Script(accepts=2)
-    word = f"w{greedy_tokens(count=6)[5]}"
-    done, _ = finish(open_engine("medusa"), ask(tokens=40, stop=(word,)))
-    assert (done["r"].steps, done["r"].drafted, done["r"].accepted) == (2, 6, 4)
-
-
-def test_counts_that_never_come_stay_unknown(open_engine, bindings, monkeypatch):
-    monkeypatch.setattr(streams, "DRAIN_SECONDS", 0.0)
-    bindings.scripts["target"] = Script(accepts=2, answers_cancellation=False)
-    word = f"w{greedy_tokens(count=6)[5]}"
-    runner = open_engine("medusa")
-    runner.submit(ask(tokens=40, stop=(word,)))
-    chunks = [chunk for _ in range(8) for chunk in runner.advance().chunks]
-    done = chunks[-1].completion
-    assert (done.steps, done.drafted, done.accepted) == (0, 0, 0)
-    assert done.acceptance_length is None
 
 
 def test_an_output_that_the_engine_cuts_is_an_error(open_engine, bindings):

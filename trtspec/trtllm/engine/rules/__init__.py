@@ -8,7 +8,14 @@ from functools import partial
 from trtspec.check.finding import Finding
 from trtspec.check.rules import Rule
 from trtspec.check.subject import Subject
-from trtspec.trtllm.engine.rules import models, options, precision
+from trtspec.trtllm.engine.rules import (
+    flags,
+    gpu,
+    lengths,
+    methods,
+    models,
+    precision,
+)
 from trtspec.trtllm.installation import Installation
 
 EngineRule = Callable[[Installation, Subject], Iterable[Finding]]
@@ -17,21 +24,29 @@ ENGINE_RULES: tuple[EngineRule, ...] = (
     models.family_is_stated_right,
     models.family_is_supported,
     models.heads_divide,
+    models.rotary_scaling_is_carried,
     models.vocabulary_rows_for_logits,
     models.one_kv_pool,
     precision.quantized_eagle,
     precision.quantized_redrafter,
     precision.kv_cache_is_reusable,
-    precision.gpu_has_the_type,
+    precision.blocks_are_read_in_this_type,
+    precision.calibration_is_there,
     precision.format_exists,
     precision.documented_type,
-    options.batch_of_eagle,
-    options.draft_capacity_holds,
-    options.capacity_is_settable,
-    options.tree_is_known,
-    options.lookahead_drafts,
-    options.flags_are_known,
-    options.known_trouble,
+    gpu.gpu_has_the_type,
+    gpu.gpus_suffice,
+    lengths.batch_of_eagle,
+    lengths.draft_capacity_holds,
+    lengths.capacity_is_settable,
+    lengths.tokens_take_the_longest_input,
+    lengths.tokens_are_few_enough,
+    methods.tree_is_known,
+    methods.lookahead_drafts,
+    methods.top_k_is_sampled,
+    methods.known_trouble,
+    flags.flags_are_known,
+    flags.flags_do_no_harm,
 )
 
 

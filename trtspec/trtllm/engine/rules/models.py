@@ -8,6 +8,7 @@ from trtspec.check.finding import Finding
 from trtspec.check.subject import SECTION, Role, Subject
 from trtspec.methods import DraftTarget
 from trtspec.trtllm import facts
+from trtspec.trtllm.engine.convert import carries_rotary_base
 from trtspec.trtllm.installation import Installation
 
 
@@ -53,7 +54,7 @@ def family_is_supported(
 
 
 def heads_divide(_: Installation, subject: Subject) -> Iterator[Finding]:
-    """Refuse tensor parallelism that does not divide the attention heads."""
+    """Refuse tensor parallelism that does not divide heads and key-value heads."""
     for role, model in subject.models:
         size = _parallel(subject, role)
         if model.heads % size:
@@ -66,6 +67,37 @@ def heads_divide(_: Installation, subject: Subject) -> Iterator[Finding]:
                 "each GPU gets the same number of heads",
                 f"choose a divisor of {model.heads}",
             )
+        elif model.kv_heads and model.kv_heads % size and size % model.kv_heads:
+            yield Finding(
+                "tensor-parallel",
+                "blocking",
+                subject.where(SECTION[role], "tensor_parallel"),
+                f"tensor_parallel {size} and the {model.kv_heads} key-value heads of "
+                f"the {role} model do not divide one another",
+                "each GPU gets the same number of them, or a copy of one "
+                "(tensorrt_llm/models/llama/convert.py)",
+                f"choose a divisor of {model.kv_heads}, or a multiple of it",
+            )
+
+
+def rotary_scaling_is_carried(_: Installation, subject: Subject) -> Iterator[Finding]:
+    """Refuse a scaled rotary encoding where the script loses its factors."""
+    target, method = subject.target, subject.recipe.speculation
+    if target is None or target.rope_scaling is None:
+        return
+    if carries_rotary_base(subject.recipe):
+        yield Finding(
+            "rope-scaling",
+            "blocking",
+            subject.where_model("target"),
+            f"the target model scales its rotary encoding ({target.rope_scaling}), "
+            f"with method {method.method}",
+            "the convert script carries only the type of the scaling, not its factors "
+            f"(examples/{method.method}/convert_checkpoint.py): the engine would "
+            "compute something else than the model",
+            "choose draft_target, ngram or lookahead, or a model whose rope_scaling is "
+            "null",
+        )
 
 
 def vocabulary_rows_for_logits(_: Installation, subject: Subject) -> Iterator[Finding]:

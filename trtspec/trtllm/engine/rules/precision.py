@@ -7,20 +7,16 @@ from collections.abc import Iterator
 from trtspec.check.finding import Finding
 from trtspec.check.subject import Subject
 from trtspec.methods import DraftTarget, Eagle, Lookahead, Medusa, NGram, ReDrafter
-from trtspec.recipe import Recipe
 from trtspec.trtllm import facts
-from trtspec.trtllm.engine.convert import (
-    TWO_STEPS,
-    draft_kv_cache_of,
-    is_quantized,
-    kv_cache_of,
-)
+from trtspec.trtllm.engine.calibration import local_dataset, names_a_path
+from trtspec.trtllm.engine.convert import TWO_STEPS
+from trtspec.trtllm.engine.quantization import is_quantized, kv_cache_of
+from trtspec.trtllm.engine.rules.types import types_of
+from trtspec.trtllm.engine.sizes import drafts_come_from_outside, options
 from trtspec.trtllm.installation import Installation
 
 _KEEPS_FP8_CACHE = ("fp8", "nvfp4")
 """Weights with which an FP8 KV cache keeps paged context FMHA (builder.py)."""
-_FIRST_FP8, _FIRST_BLACKWELL, _AFTER_BLACKWELL = 89, 100, 120
-_NOT_ON_BLACKWELL = ("int8_sq", "int8_wo", "int4_awq")
 
 
 def quantized_eagle(_: Installation, subject: Subject) -> Iterator[Finding]:
@@ -68,7 +64,7 @@ def kv_cache_is_reusable(_: Installation, subject: Subject) -> Iterator[Finding]
     recipe = subject.recipe
     if not isinstance(recipe.speculation, DraftTarget | NGram | Eagle):
         return
-    for section, weights, cache in _types(recipe):
+    for section, weights, cache in types_of(recipe):
         if cache == "int8" or (cache == "fp8" and weights not in _KEEPS_FP8_CACHE):
             yield Finding(
                 "kv-cache",
@@ -84,34 +80,41 @@ def kv_cache_is_reusable(_: Installation, subject: Subject) -> Iterator[Finding]
             )
 
 
-def gpu_has_the_type(installation: Installation, subject: Subject) -> Iterator[Finding]:
-    """Refuse types that the GPU here does not have, as far as it is known."""
-    capability = _capability(installation)
-    if capability is None:
+def blocks_are_read_in_this_type(
+    _: Installation, subject: Subject
+) -> Iterator[Finding]:
+    """Refuse float32 where the method needs the reuse of KV cache blocks."""
+    recipe = subject.recipe
+    needed = drafts_come_from_outside(recipe) or isinstance(recipe.speculation, Eagle)
+    if needed and recipe.target.dtype == "float32":
+        yield Finding(
+            "precision",
+            "blocking",
+            subject.where("target", "dtype"),
+            f"float32 with method {recipe.speculation.method}",
+            "attention falls back to unfused kernels in float32, which do not read the "
+            "KV cache blocks of earlier requests (cpp/tensorrt_llm/plugins/"
+            "gptAttentionCommon/gptAttentionCommon.cpp)",
+            "write dtype: bfloat16 or float16",
+        )
+
+
+def calibration_is_there(
+    installation: Installation, subject: Subject
+) -> Iterator[Finding]:
+    """Refuse a calibration dataset that is named as a folder and is none here."""
+    named = options(subject.recipe).calibration_dataset
+    if installation.assumed or not named or not names_a_path(named):
         return
-    blackwell = _FIRST_BLACKWELL <= capability < _AFTER_BLACKWELL
-    for section, weights, cache in _types(subject.recipe):
-        where = subject.where(section, "quantization")
-        if "fp8" in (weights, cache) and capability < _FIRST_FP8:
-            yield Finding(
-                "gpu-type",
-                "blocking",
-                where,
-                f"fp8 on a GPU of compute capability {capability / 10:.1f}",
-                "FP8 begins with compute capability 8.9",
-                "choose int8_sq or int4_awq, or another GPU",
-            )
-        if blackwell and (weights in _NOT_ON_BLACKWELL or cache == "int8"):
-            yield Finding(
-                "gpu-type",
-                "blocking",
-                where,
-                f"quantization {weights}, kv_cache {cache or 'auto'} on a GPU of "
-                f"compute capability {capability / 10:.1f}",
-                "the builder refuses INT8 and INT4 weights and INT8 KV cache there "
-                "(tensorrt_llm/builder.py)",
-                "choose fp8 or nvfp4",
-            )
+    if local_dataset(subject.recipe, subject.base) is None:
+        yield Finding(
+            "calibration",
+            "blocking",
+            subject.where("engine", "calibration_dataset"),
+            f"calibration_dataset {named} is no folder on this machine",
+            "quantize.py would look for it on the hub",
+            "give a folder, relative to the recipe, or the id of a dataset on the hub",
+        )
 
 
 def format_exists(installation: Installation, subject: Subject) -> Iterator[Finding]:
@@ -141,7 +144,7 @@ def documented_type(_: Installation, subject: Subject) -> Iterator[Finding]:
     """Warn of types that the method's documentation does not list."""
     recipe = subject.recipe
     if recipe.target.dtype == "float32" and isinstance(
-        recipe.speculation, Medusa | Eagle | Lookahead
+        recipe.speculation, Medusa | Lookahead
     ):
         yield Finding(
             "precision",
@@ -151,19 +154,3 @@ def documented_type(_: Installation, subject: Subject) -> Iterator[Finding]:
             f"examples/{recipe.speculation.method}/README.md lists float16, bfloat16",
             "write dtype: bfloat16 or float16",
         )
-
-
-def _types(recipe: Recipe) -> Iterator[tuple[str, str, str]]:
-    """Give, per model, its section, the type of its weights and that of its cache."""
-    yield "target", recipe.target.quantization, kv_cache_of(recipe)
-    method = recipe.speculation
-    if isinstance(method, DraftTarget):
-        yield "speculation", method.quantization, draft_kv_cache_of(recipe)
-
-
-def _capability(installation: Installation) -> int | None:
-    """Give the compute capability of the first GPU as 90 for 9.0; None if unknown."""
-    first = next(iter(installation.gpus), None)
-    if first is None or first.compute_capability is None:
-        return None
-    return int(first.compute_capability.replace(".", ""))

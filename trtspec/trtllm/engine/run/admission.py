@@ -6,7 +6,8 @@ from packaging.version import Version
 
 from trtspec.errors import UsageError
 from trtspec.methods import DraftTarget, Lookahead, Method, NGram, lossy_reason
-from trtspec.run.types import Request
+from trtspec.run.types import Request, SamplingParams
+from trtspec.trtllm import facts
 
 BACKEND = "tensorrt"
 _CHANGEABLE: dict[str, tuple[str, ...]] = {
@@ -27,8 +28,7 @@ def require_off_arm(request: Request, method: Method) -> None:
 
     :raises UsageError: naming the recipe to build instead.
     """
-    possible = drafts_from_outside(method) or isinstance(method, Lookahead)
-    if request.speculate or possible or method.method == "none":
+    if request.speculate or not method.always_drafts:
         return
     raise UsageError(
         f"an engine built for {method.method} always drafts, and the request asks for "
@@ -37,6 +37,30 @@ def require_off_arm(request: Request, method: Method) -> None:
         allowed="speculation on",
         action="build the same recipe with speculation: {method: none}, and run that",
     )
+
+
+def is_greedy(sampling: SamplingParams) -> bool:
+    """Whether an engine decodes greedily, so that no distribution is at stake.
+
+    Top-k 1 leaves one token, whatever the temperature. Not so on the reference engine,
+    which keeps those that tie with it: ``SamplingParams.greedy`` is not for both.
+    """
+    return sampling.greedy or sampling.top_k == 1
+
+
+def require_sampling(request: Request) -> None:
+    """Refuse a top-k that the runtime would lower, and say so in its log only.
+
+    :raises UsageError: naming the largest.
+    """
+    most, sampling = facts.most_top_k(), request.sampling
+    if not sampling.greedy and sampling.top_k > most:
+        raise UsageError(
+            f"top_k {sampling.top_k} would be lowered by TensorRT-LLM",
+            where=f"request {request.id}",
+            allowed=f"1 to {most}, or 0 for all tokens",
+            action="lower top_k, or set it to 0",
+        )
 
 
 def require_own_parameters(request: Request, method: Method) -> None:
@@ -89,7 +113,7 @@ def lossy_or_refuse(request: Request, method: Method, version: Version) -> str:
     plain = not request.speculate and not isinstance(method, Lookahead)
     if plain:
         return ""
-    sampled = not request.sampling.greedy
+    sampled = not is_greedy(request.sampling)
     reason = lossy_reason(method, BACKEND, version, sampled=sampled)
     if reason and not method.lossy_allowed:
         raise UsageError(

@@ -4,38 +4,24 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Protocol
 
-from trtspec.errors import Problem
+from trtspec.errors import Problem, RunError
 from trtspec.methods import NGram
-from trtspec.run.prompt_lookup import NGramIndex
-from trtspec.trtllm.engine.run.answers import Answer, whole_tokens
+from trtspec.run.prompt_lookup import PromptLookup
+from trtspec.trtllm.engine.run.bindings import Answer, explained, whole_tokens
 from trtspec.trtllm.engine.run.executor import Executor
-from trtspec.trtllm.engine.run.messages import explained
 from trtspec.trtllm.engine.run.request import (
     GREEDY,
+    NO_DRAFT,
     PLAIN_SAMPLING,
+    Draft,
     EngineRequest,
     RequestMaker,
 )
 
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """What is proposed for one request.
-
-    :param tokens: a chain; empty for no proposal.
-    :param logits: [tokens, vocabulary] that they were sampled from, or None.
-    :param problem: why this request cannot go on.
-    """
-
-    tokens: tuple[int, ...] = ()
-    logits: Any = None
-    problem: Problem | None = None
-
-
-NO_DRAFT = Draft()
+GENERATION_LOGITS = "return_generation_logits"
 
 
 class Drafter(Protocol):
@@ -49,15 +35,14 @@ class Drafter(Protocol):
     def propose(
         self, requests: Sequence[EngineRequest], limits: Sequence[int]
     ) -> list[Draft]:
-        """Give a draft per request, no longer than its limit; 0 asks for none."""
+        """Give a draft per request, no longer than its limit; 0 asks for none.
+
+        :raises RunError: naming the requests for which there can be none.
+        """
         ...
 
     def release(self, request: EngineRequest) -> None:
         """Forget a request that has ended."""
-        ...
-
-    def abandon(self) -> None:
-        """Stop what is under way: the round is over."""
         ...
 
 
@@ -67,35 +52,21 @@ class NGramDrafter:
     forward_seconds = 0.0
 
     def __init__(self, method: NGram) -> None:
-        self._longest = method.max_matching_ngram
-        self._indexes: dict[EngineRequest, NGramIndex] = {}
+        self._lookup = PromptLookup(method)
 
     def propose(
         self, requests: Sequence[EngineRequest], limits: Sequence[int]
     ) -> list[Draft]:
         """Look every request's text up."""
-        return [
-            Draft(tuple(self._index(request).draft(request.tokens, limit)))
-            if limit
-            else NO_DRAFT
-            for request, limit in zip(requests, limits, strict=True)
-        ]
+        return [self._draft(r, k) for r, k in zip(requests, limits, strict=True)]
+
+    def _draft(self, request: EngineRequest, limit: int) -> Draft:
+        own = request.request.speculation
+        return Draft(tuple(self._lookup.draft(request, request.tokens, limit, own)))
 
     def release(self, request: EngineRequest) -> None:
         """Forget a request's text."""
-        self._indexes.pop(request, None)
-
-    def abandon(self) -> None:
-        """Nothing is under way between two calls."""
-
-    def _index(self, request: EngineRequest) -> NGramIndex:
-        if request not in self._indexes:
-            own = request.request.speculation
-            longest = (
-                own.max_matching_ngram if isinstance(own, NGram) else self._longest
-            )
-            self._indexes[request] = NGramIndex(longest)
-        return self._indexes[request]
+        self._lookup.forget(request)
 
 
 class DraftEngine:
@@ -104,7 +75,9 @@ class DraftEngine:
     Greedy requests are drafted for greedily. For sampled ones with logits the draft is
     drawn at temperature 1 without top-k and top-p, whatever the request asks for: the
     runtime takes the plain softmax of the logits for q, and only then is its rejection
-    sampling exact.
+    sampling exact. Nor may the length of such a draft depend on what was drawn: an end
+    token is a token like any other in it, and a draft that cannot be verified as it
+    was drawn is an error.
 
     :param draft_vocabulary: rows of the draft model.
     :param vocabulary: rows of the target model.
@@ -124,7 +97,6 @@ class DraftEngine:
         self._draft_vocabulary = draft_vocabulary
         self._vocabulary = vocabulary
         self._use_logits = use_logits
-        self._under_way: list[int] = []
         self.forward_seconds = 0.0
 
     def propose(
@@ -132,61 +104,68 @@ class DraftEngine:
     ) -> list[Draft]:
         """Ask the draft engine for every request that has room for a draft."""
         asked = [(r, k) for r, k in zip(requests, limits, strict=True) if k]
-        drafts: dict[EngineRequest, Draft] = {}
-        if asked:
-            started = time.perf_counter()
-            answers = self._answers([self._request(r, k) for r, k in asked])
-            self.forward_seconds += time.perf_counter() - started
-            for (request, limit), answer in zip(asked, answers, strict=True):
-                drafts[request] = self._draft(request, limit, answer)
-        return [drafts.get(request, NO_DRAFT) for request in requests]
+        if not asked:
+            return [NO_DRAFT] * len(requests)
+        started = time.perf_counter()
+        sent = self._executor.enqueue([self._request(r, k) for r, k in asked])
+        answers = self._executor.finish(sent)
+        self.forward_seconds += time.perf_counter() - started
+        drafts = {
+            request: self._draft(request, limit, answer)
+            for (request, limit), answer in zip(asked, answers, strict=True)
+        }
+        found = [drafts.get(request, NO_DRAFT) for request in requests]
+        if problems := [draft for draft in found if isinstance(draft, Problem)]:
+            raise RunError.from_problems(problems)
+        return [draft for draft in found if isinstance(draft, Draft)]
 
     def release(self, request: EngineRequest) -> None:
         """Nothing is kept: the draft engine finds its prefix in its own cache."""
 
-    def abandon(self) -> None:
-        """Cancel the drafts that are under way."""
-        for request in self._under_way:
-            self._executor.cancel(request)
-        self._under_way = []
-
-    def _answers(self, requests: Sequence[Any]) -> list[Answer]:
-        self._under_way = self._executor.enqueue(requests)
-        answers = self._executor.finish(self._under_way)
-        self._under_way = []
-        return answers
-
     def _with_logits(self, request: EngineRequest) -> bool:
-        return self._use_logits and not request.request.sampling.greedy
+        return self._use_logits and not request.is_greedy
 
     def _request(self, request: EngineRequest, limit: int) -> Any:
-        with_logits = self._with_logits(request)
-        sampling = GREEDY
-        if with_logits:
-            sampling = replace(PLAIN_SAMPLING, seed=request.seed("draft"))
-        output = {"return_generation_logits": True} if with_logits else {}
+        tokens = [self._known(token) for token in request.tokens]
+        asked = request.request
+        if not self._with_logits(request):
+            return self._maker.make(asked, tokens, limit, GREEDY)
+        sampling = replace(PLAIN_SAMPLING, seed=request.seed("draft"))
         return self._maker.make(
-            request.request,
-            [self._known(token) for token in request.tokens],
-            limit,
-            sampling,
-            output_config=self._maker.output(**output),
+            asked, tokens, limit, sampling, ends=False, output=(GENERATION_LOGITS,)
         )
 
     def _known(self, token: int) -> int:
         """Replace ids that the draft model has no row for; its guess may be poorer."""
         return token if token < self._draft_vocabulary else 0
 
-    def _draft(self, request: EngineRequest, limit: int, answer: Answer) -> Draft:
-        error, with_logits = answer.error, self._with_logits(request)
-        if with_logits and answer.logits is None:
-            error = error or "the draft came without its generation logits"
-        if error:
-            where = f"{request.where}, {self._executor.role}"
-            return Draft(problem=explained(error, where, self._maker.version))
-        end_id = None if with_logits else self._maker.end_id  # it came without logits
-        tokens = whole_tokens(answer, end_id)[:limit]
+    def _draft(
+        self, request: EngineRequest, limit: int, answer: Answer
+    ) -> Draft | Problem:
+        where = f"{request.where}, {self._executor.name}"
+        if answer.error:
+            return explained(answer.error, where, self._maker.version)
+        if self._with_logits(request):
+            fault = self._fault(answer, limit)
+            logits = None if fault else answer.logits[:limit]
+            return Problem(fault, where) if fault else Draft(answer.tokens, logits)
+        tokens = whole_tokens(answer, self._maker.end_id)[:limit]
         foreign = (i for i, t in enumerate(tokens) if t >= self._vocabulary)
-        tokens = tokens[: next(foreign, len(tokens))]
-        logits = answer.logits[: len(tokens)] if with_logits and tokens else None
-        return Draft(tokens, logits)
+        return Draft(tokens[: next(foreign, len(tokens))])
+
+    def _fault(self, answer: Answer, limit: int) -> str:
+        """Say why a draft cannot be verified by its logits; empty if it can."""
+        if answer.logits is None:
+            return "the draft came without its generation logits"
+        if len(answer.tokens) != limit or len(answer.logits) < limit:
+            return (
+                f"the draft has {len(answer.tokens)} tokens and {len(answer.logits)} "
+                f"rows of logits, and {limit} were asked for"
+            )
+        foreign = [token for token in answer.tokens if token >= self._vocabulary]
+        if foreign:
+            return (
+                f"the draft has the token id {foreign[0]}, and the target model's "
+                f"vocabulary has {self._vocabulary}"
+            )
+        return ""

@@ -1,26 +1,33 @@
 """One loaded engine: how requests are sent to it, and how its answers come back.
 
-Answers arrive in any order, for any request; they are
-sorted into one box per request, so that rounds and streams can share an engine.
+Answers arrive in any order, for any request; they are stamped with the time at which
+they came and sorted into one box per request, so that rounds and streams can share an
+engine and go by one clock. An engine that has died is asked nothing any more, and
+nothing of it is waited for.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from trtspec.errors import RunError
-from trtspec.trtllm.engine.run.answers import Answer, joined, read_answer
-from trtspec.trtllm.engine.run.bindings import Bindings
-from trtspec.trtllm.engine.run.messages import run_error
+from trtspec.trtllm.engine.run.bindings import (
+    Answer,
+    Bindings,
+    joined,
+    read_answer,
+    run_error,
+)
 
 POLL_SECONDS = 0.5
 """Longest wait for an answer before looking whether the engine is still there."""
 SILENCE_SECONDS = 600.0
-"""An engine that owes answers and gives none for so long is taken for dead."""
+"""An engine that says nothing of a request for so long is taken for dead."""
 DRAIN_SECONDS = 10.0
 """So long a cancelled request may take to say that it has ended."""
 
@@ -29,18 +36,19 @@ class Executor:
     """One engine, loaded."""
 
     def __init__(
-        self, bindings: Bindings, directory: Path, config: Any, role: str
+        self, bindings: Bindings, directory: Path, config: Any, name: str
     ) -> None:
         """Load an engine.
 
-        :param role: what the engine is, for messages: "target engine".
+        :param name: what the engine is, for messages: "target engine".
         :raises RunError: if the runtime refuses it.
         """
         self._version = bindings.version
-        self.role = role
+        self.name = name
         self._answers: dict[int, list[Answer]] = {}
-        self._cancelled: dict[int, float] = {}
-        self._heard_at = time.perf_counter()
+        self._heard_at: dict[int, float] = {}
+        self._discarded_at: dict[int, float] = {}
+        self._death: RunError | None = None
         self._executor: Any = None
         decoder_only = bindings.module.ModelType.DECODER_ONLY
         try:
@@ -48,17 +56,30 @@ class Executor:
         except Exception as error:  # the bindings raise whatever C++ threw
             raise run_error(str(error), str(directory), self._version) from error
 
+    def require_life(self) -> None:
+        """Refuse to go on with a dead engine.
+
+        :raises RunError: what it died of.
+        """
+        if self._death is not None:
+            raise RunError.from_problems(self._death.problems)
+        if self._executor is None:
+            raise RunError("the engine was closed", where=self.name)
+
     def enqueue(self, requests: Sequence[Any]) -> list[int]:
         """Send requests, all at once so that they share an iteration.
 
-        :raises RunError: if the executor takes no requests.
+        :raises RunError: if the executor does not take them.
         """
+        self.require_life()
         try:
-            ids: list[int] = list(self._open.enqueue_requests(list(requests)))
+            ids: list[int] = list(self._executor.enqueue_requests(list(requests)))
         except Exception as error:  # see above
-            raise self._failed(error) from error
+            failed = self._failed(error)
+            raise (failed if self._takes_requests() else self._die(failed)) from error
+        now = time.perf_counter()
         self._answers |= {request: [] for request in ids}
-        self._heard_at = time.perf_counter()
+        self._heard_at |= dict.fromkeys(ids, now)
         return ids
 
     def poll(self, seconds: float) -> None:
@@ -66,17 +87,20 @@ class Executor:
 
         :raises RunError: if the executor has died.
         """
+        self.require_life()
+        wait = timedelta(seconds=seconds)
         try:
-            responses = self._open.await_responses(timeout=timedelta(seconds=seconds))
+            responses = self._executor.await_responses(timeout=wait)
         except Exception as error:  # see above
-            raise self._failed(error) from error
+            raise self._die(self._failed(error)) from error
         now = time.perf_counter()
         for response in responses:
-            self._heard_at = now
-            self._sort(response)
-        self._forget_the_silent(now)
-        if not responses:
-            self._require_alive(now)
+            self._sort(response.request_id, read_answer(response, now))
+        since = now - DRAIN_SECONDS
+        self._discarded_at = {r: t for r, t in self._discarded_at.items() if t > since}
+        if not responses and not self._takes_requests():
+            raise self._die(RunError("takes no requests any more", where=self.name))
+        self._require_voice(now)
 
     def collect(self, request: int) -> list[Answer]:
         """Take the answers that have come for a request."""
@@ -98,60 +122,84 @@ class Executor:
             parts.append(taken)
         return [joined(part) for part in parts]
 
-    def cancel(self, request: int) -> None:
+    def end_early(self, request: int) -> None:
+        """Tell the engine to end a request; its last answer is still to come.
+
+        :raises RunError: if the executor has died of it.
+        """
+        if self._death is not None:
+            return
+        try:
+            self._executor.cancel_request(request)
+        except Exception as error:  # see above
+            raise self._die(self._failed(error)) from error
+
+    def discard(self, request: int) -> None:
         """End a request; what it still says is thrown away."""
+        self._heard_at.pop(request, None)
         answers = self._answers.pop(request, None)
         if answers is not None and not (answers and answers[-1].final):
-            self._cancelled[request] = time.perf_counter()
-            self.stop(request)
+            self._discarded_at[request] = time.perf_counter()
+            self.end_early(request)
 
-    def stop(self, request: int) -> None:
-        """End a request early; its last answer is still to come."""
-        try:
-            self._open.cancel_request(request)
-        except Exception as error:  # see above
-            raise self._failed(error) from error
+    def discard_all(self) -> None:
+        """End every request and wait until the engine has let go of all.
+
+        Whoever calls has an error already, which counts: this one raises none.
+        """
+        with suppress(RunError):
+            for request in list(self._answers):
+                self.discard(request)
+            while self._discarded_at:
+                self.poll(POLL_SECONDS)
 
     @property
     def is_draining(self) -> bool:
-        """Whether a cancelled request still occupies the engine."""
-        return bool(self._cancelled)
+        """Whether a discarded request still occupies the engine."""
+        return bool(self._discarded_at)
 
     def shutdown(self) -> None:
         """Free the engine; a second call does nothing."""
         executor, self._executor = self._executor, None
-        self._answers.clear()
-        self._cancelled.clear()
+        self._forget()
         if executor is not None:
             executor.shutdown()
 
-    @property
-    def _open(self) -> Any:
-        if self._executor is None:
-            raise RuntimeError("the engine was closed")
-        return self._executor
-
-    def _sort(self, response: Any) -> None:
-        answer = read_answer(response)
-        request = response.request_id
+    def _sort(self, request: int, answer: Answer) -> None:
         if request in self._answers:
             self._answers[request].append(answer)
-        elif answer.final:
-            self._cancelled.pop(request, None)
+            self._heard_at[request] = answer.time
+        if answer.final:
+            self._heard_at.pop(request, None)
+            self._discarded_at.pop(request, None)
 
-    def _forget_the_silent(self, now: float) -> None:
-        since = now - DRAIN_SECONDS
-        self._cancelled = {r: at for r, at in self._cancelled.items() if at > since}
+    def _require_voice(self, now: float) -> None:
+        """Take an engine for dead that owes an answer for too long."""
+        owed = [r for r, at in self._heard_at.items() if now - at > SILENCE_SECONDS]
+        if not owed:
+            return
+        silent = RunError(
+            f"has not answered {len(owed)} of {len(self._answers)} requests for "
+            f"{SILENCE_SECONDS:.0f} s",
+            where=self.name,
+            action="look at the GPUs and at TensorRT-LLM's own output",
+        )
+        raise self._die(silent)
 
-    def _require_alive(self, now: float) -> None:
-        if not self._open.can_enqueue_requests():
-            raise RunError("takes no requests any more", where=self.role)
-        if self._answers and now - self._heard_at > SILENCE_SECONDS:
-            raise RunError(
-                f"has not answered for {SILENCE_SECONDS:.0f} s",
-                where=self.role,
-                action="look at the GPUs and at TensorRT-LLM's own output",
-            )
+    def _takes_requests(self) -> bool:
+        with suppress(Exception):  # see above
+            return bool(self._executor.can_enqueue_requests())
+        return False
+
+    def _die(self, error: RunError) -> RunError:
+        self._death = error
+        self._forget()
+        return error
+
+    def _forget(self) -> None:
+        self._answers.clear()
+        self._heard_at.clear()
+        self._discarded_at.clear()
 
     def _failed(self, error: Exception) -> RunError:
-        return run_error(str(error), self.role, self._version)
+        return run_error(str(error), self.name, self._version)

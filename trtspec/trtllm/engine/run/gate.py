@@ -1,145 +1,52 @@
-"""Whether an engine can run a recipe here: what any engine is refused for.
-
-Each rule is a pure function of what the engines say of themselves; most of these
-mistakes would otherwise end in an assertion deep in the runtime, or be cut silently.
-"""
+"""Which rules hold for which engine: all of them, before anything is loaded."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
-from trtspec.errors import BackendUnavailableError, RunError
-from trtspec.methods import Lookahead, Method, ReDrafter
-from trtspec.recipe.schema import Limits
+from trtspec.errors import BackendUnavailableError
+from trtspec.methods import DraftTarget, Method
+from trtspec.recipe.schema import Recipe
 from trtspec.trtllm import facts
 from trtspec.trtllm.engine.engine_config import EngineConfig
-from trtspec.trtllm.engine.run.room import longest_input
+from trtspec.trtllm.engine.run import gate_drafts, gate_engine
+from trtspec.trtllm.engine.run.admission import drafts_from_outside
+from trtspec.trtllm.engine.run.load import DRAFT, TARGET, Engines, engine_name
+from trtspec.trtllm.installation import Installation
 
-BUILD_AGAIN = "build the recipe again: trtspec build RECIPE"
-
-
-def engine_mode(method: Method) -> tuple[str, int]:
-    """Give the mode that a method's target engine is built in: its name and its bit."""
-    name = facts.architectures()[method.method].mode
-    return name, facts.modes()[name]
+_TARGET, _DRAFT = engine_name(TARGET), engine_name(DRAFT)
 
 
-def plain_mode() -> tuple[str, int]:
-    """Give the mode of an engine that does not speculate, such as a draft engine."""
-    name = facts.architectures()["none"].mode
-    return name, facts.modes()[name]
+def require_executor(installation: Installation) -> Version:
+    """Refuse a machine without TensorRT-LLM's executor; give the version.
 
-
-def require_mode(engine: EngineConfig, name: str, bit: int, *, where: str) -> None:
-    """Refuse an engine that was built for another way of decoding.
-
-    :param name: the mode that is wanted, as trtllm-build calls it, and its bit.
+    :raises BackendUnavailableError: saying what to do.
     """
-    if engine.mode == bit:
-        return
-    known = {value: mode for mode, value in facts.modes().items()}
-    built = known.get(engine.mode, "a mode that this backend does not have")
-    raise RunError(
-        f"the engine was built with speculative_decoding_mode {engine.mode} ({built})",
-        where=where,
-        allowed=f"{bit} ({name})",
-        action=BUILD_AGAIN,
-    )
-
-
-def require_version(engine: EngineConfig, version: Version, where: str) -> None:
-    """Refuse an engine of another TensorRT-LLM: engines do not carry over."""
-    try:
-        same = Version(engine.version).public == version.public
-    except InvalidVersion:
-        same = False
-    if not same:
-        raise RunError(
-            f"the engine was built by TensorRT-LLM {engine.version}, "
-            f"and {version} is installed",
-            where=where,
-            allowed=f"an engine built by {version}",
-            action=BUILD_AGAIN,
-        )
-
-
-def require_capacity(engine: EngineConfig, method: Method, where: str) -> None:
-    """Refuse drafts longer than the engine verifies; lookahead's must be equal."""
-    wanted, built = method.longest_draft, engine.max_draft_len
-    exactly = isinstance(method, Lookahead | ReDrafter)
-    if wanted == built or (wanted < built and not exactly):
-        return
-    raise RunError(
-        f"{method.method} drafts {wanted} tokens, and the engine was built with "
-        f"max_draft_len {built}",
-        where=where,
-        allowed=f"{'exactly' if exactly else 'up to'} {built}",
-        action="change the speculation's sizes, or " + BUILD_AGAIN,
-    )
-
-
-def require_sizes(
-    engine: EngineConfig, limits: Limits, input_tokens: int, where: str
-) -> None:
-    """Refuse limits that the engine was not built for.
-
-    :param input_tokens: the longest input that a request to this engine has.
-    """
-    needed = {
-        "max_batch_size": (limits.max_batch_size, engine.max_batch_size),
-        "max_seq_len": (
-            limits.max_total_tokens + engine.max_draft_len,
-            engine.max_seq_len,
-        ),
-        "max_input_len (or max_num_tokens, if smaller)": (
-            input_tokens,
-            longest_input(engine),
-        ),
-    }
-    for name, (wanted, built) in needed.items():
-        if wanted > built:
-            raise RunError(
-                f"the recipe's limits need {name} {wanted}, and the engine was built "
-                f"with {built}",
-                where=where,
-                allowed=f"up to {built}",
-                action="lower the limits, or " + BUILD_AGAIN,
-            )
-
-
-def require_beam(engine: EngineConfig, where: str) -> None:
-    """Refuse beam search: no speculation mode has it."""
-    if engine.max_beam_width != 1:
-        raise RunError(
-            f"the engine was built with max_beam_width {engine.max_beam_width}",
-            where=where,
-            allowed="1",
-            action=BUILD_AGAIN,
-        )
-
-
-def require_parallel(engine: EngineConfig, ranks: int, gpus: int, where: str) -> None:
-    """Refuse an engine whose ranks do not match the recipe or the GPUs.
-
-    :param ranks: the recipe's ``tensor_parallel``.
-    :param gpus: GPUs that are visible here.
-    """
-    if engine.tp_size != ranks:
-        raise RunError(
-            f"the engine was built for tensor_parallel {engine.tp_size}, and the "
-            f"recipe has {ranks}",
-            where=where,
-            allowed=str(engine.tp_size),
-            action=BUILD_AGAIN,
-        )
-    if ranks > gpus:
+    version = installation.version
+    if version is None or installation.assumed or not installation.executor:
+        reason = installation.why_absent("executor")
         raise BackendUnavailableError(
-            f"the engine needs {ranks} GPUs, and {gpus} are visible",
-            where=where,
-            allowed=f"{ranks} or more",
-            action="run where they are, or see whether CUDA_VISIBLE_DEVICES hides some",
+            "there is no TensorRT-LLM executor here" + (reason and f": {reason}"),
+            where="installation",
+            allowed=f"TensorRT-LLM {facts.backend_range()}",
+            action="run in NVIDIA's TensorRT-LLM image; trtspec doctor says what is "
+            "missing",
+        )
+    return version
+
+
+def require_worker(worker: object | None) -> None:
+    """Refuse several engines or ranks without the program that runs them."""
+    if worker is None:
+        raise BackendUnavailableError(
+            "bin/executorWorker of TensorRT-LLM was not found",
+            where="installation",
+            allowed="an installation that has it: two engines, or several GPUs, run in "
+            "worker processes",
+            action="run in NVIDIA's TensorRT-LLM image",
         )
 
 
@@ -154,3 +61,68 @@ def visible_gpus(installed: int, environment: Mapping[str, str]) -> int:
     names = [name.strip() for name in listed.split(",")]
     shown = next((i for i, n in enumerate(names) if n in ("", "-1")), len(names))
     return min(shown, installed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where an engine is to run.
+
+    :param gpus: those that are visible.
+    """
+
+    recipe: Recipe
+    version: Version
+    gpus: int
+
+
+def require_runnable(
+    recipe: Recipe,
+    engines: Engines,
+    installation: Installation,
+    environment: Mapping[str, str],
+) -> None:
+    """Refuse what cannot run here; nothing has been loaded yet.
+
+    :param environment: this process's, which may hide GPUs.
+    :raises RunError: naming the engine, its value, and what is allowed.
+    :raises BackendUnavailableError: if this machine lacks something.
+    """
+    version, method = require_executor(installation), recipe.speculation
+    gpus = visible_gpus(len(installation.gpus), environment)
+    place, (target, draft) = _Place(recipe, version, gpus), engines
+    _require_target(place, target, method)
+    if drafts_from_outside(method):
+        gate_drafts.require_block_reuse(target, installation.gpus, _TARGET)
+    if isinstance(method, DraftTarget):
+        assert draft is not None, "a draft_target artifact has a draft engine"
+        _require_draft(place, target, draft, method)
+    if draft is not None or target.tp_size > 1:
+        require_worker(installation.worker)
+
+
+def _require_target(place: _Place, target: EngineConfig, method: Method) -> None:
+    limits = place.recipe.limits
+    outside = drafts_from_outside(method)
+    longest = limits.max_total_tokens - 1 if outside else limits.max_input_tokens
+    gate_engine.require_mode(target, *gate_engine.engine_mode(method), where=_TARGET)
+    gate_engine.require_version(target, place.version, _TARGET)
+    gate_engine.require_capacity(target, method, _TARGET)
+    gate_engine.require_sizes(target, limits, longest, _TARGET)
+    gate_engine.require_beam(target, _TARGET)
+    ranks = place.recipe.target.tensor_parallel
+    gate_engine.require_parallel(target, ranks, place.gpus, _TARGET)
+    gate_drafts.require_shape(target, method, _TARGET)
+    gate_drafts.require_dynamic_tree(method, place.version)
+
+
+def _require_draft(
+    place: _Place, target: EngineConfig, draft: EngineConfig, method: DraftTarget
+) -> None:
+    limits = place.recipe.limits
+    gate_engine.require_mode(draft, *gate_engine.plain_mode(), where=_DRAFT)
+    gate_engine.require_version(draft, place.version, _DRAFT)
+    gate_engine.require_sizes(draft, limits, limits.max_total_tokens - 1, _DRAFT)
+    gate_engine.require_beam(draft, _DRAFT)
+    gate_engine.require_parallel(draft, method.tensor_parallel, place.gpus, _DRAFT)
+    if method.use_draft_logits:
+        gate_drafts.require_logits(target, draft, place.version)

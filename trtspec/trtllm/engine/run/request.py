@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any
 
 from packaging.version import Version
 
+from trtspec.errors import RunError
 from trtspec.run.running import Running
 from trtspec.run.text import TextStream
 from trtspec.run.types import Chunk, FinishReason, Request, SamplingParams
+from trtspec.trtllm.engine.run.admission import is_greedy
 from trtspec.trtllm.engine.run.bindings import Bindings
 
 GREEDY = SamplingParams()
@@ -41,6 +43,11 @@ class EngineRequest(Running):
         self.in_rounds = in_rounds
         self.where = f"request {request.id}"
 
+    @property
+    def is_greedy(self) -> bool:
+        """Whether an engine decodes it greedily."""
+        return is_greedy(self.request.sampling)
+
     def end(self, reason: FinishReason, now: float) -> Chunk:
         """End the request because the engine did."""
         self._finish = reason
@@ -55,6 +62,21 @@ class EngineRequest(Running):
         return (
             int.from_bytes(blake2b(place.encode(), digest_size=8).digest(), "big") >> 1
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What is proposed for one request.
+
+    :param tokens: a chain; empty for no proposal.
+    :param logits: [tokens, vocabulary] that they were sampled from, or None.
+    """
+
+    tokens: tuple[int, ...] = ()
+    logits: Any = None
+
+
+NO_DRAFT = Draft()
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,50 +105,71 @@ class RequestMaker:
         tokens: Sequence[int],
         max_tokens: int,
         sampling: SamplingParams,
-        **more: Any,
+        *,
+        streaming: bool = False,
+        ends: bool = True,
+        draft: Draft = NO_DRAFT,
+        lookahead: Sequence[int] | None = None,
+        output: Sequence[str] = (),
     ) -> Any:
-        """Ask for up to ``max_tokens`` tokens behind ``tokens``.
+        """Ask for up to ``max_tokens`` new tokens behind ``tokens``.
 
-        :param asked: whose ends are meant.
+        :param asked: whose tokens they are.
         :param sampling: how tokens are chosen, and the seed.
-        :param more: further arguments of the binding's ``Request``.
+        :param ends: whether the request's end tokens end this one.
+        :param draft: tokens to verify.
+        :param lookahead: window, n-gram and verification set size.
+        :param output: what else is to come with them, by its name in OutputConfig.
+        :raises RunError: naming the request, if the bindings do not take it.
         """
-        return self.bindings.make(
-            "Request",
-            input_token_ids=list(tokens),
-            max_tokens=max_tokens,
-            sampling_config=self._sampling(sampling),
-            **{"output_config": self.output(), **self._ends(asked), **more},
-        )
+        try:
+            return self.bindings.make(
+                "Request",
+                input_token_ids=list(tokens),
+                max_tokens=max_tokens,
+                streaming=streaming,
+                sampling_config=self._sampling(sampling),
+                output_config=self.bindings.make(
+                    "OutputConfig",
+                    exclude_input_from_output=True,
+                    **dict.fromkeys(output, True),
+                ),
+                **(self._ends(asked) if ends else {}),
+                **self._draft(draft),
+                **self._lookahead(lookahead),
+            )
+        except RunError as error:
+            raise RunError.from_problems(
+                replace(
+                    p, where=", ".join(filter(None, (f"request {asked.id}", p.where)))
+                )
+                for p in error.problems
+            ) from error
 
-    def output(self, **more: bool) -> Any:
-        """Ask for new tokens only, not for the prompt again."""
-        return self.bindings.make(
-            "OutputConfig", exclude_input_from_output=True, **more
-        )
-
-    def external_draft(self, tokens: Sequence[int], logits: Any) -> Any:
-        """Describe a draft; with logits it is accepted by rejection sampling.
+    def _draft(self, draft: Draft) -> dict[str, Any]:
+        """Give a draft; with logits it is accepted by rejection sampling.
 
         No acceptance threshold is set: it would make the output lossy.
         """
-        given = {} if logits is None else {"logits": logits}
-        return self.bindings.make(
-            "ExternalDraftTokensConfig", tokens=list(tokens), **given
+        if not draft.tokens:
+            return {}
+        given = {} if draft.logits is None else {"logits": draft.logits}
+        config = self.bindings.make(
+            "ExternalDraftTokensConfig", tokens=list(draft.tokens), **given
         )
+        return {"external_draft_tokens_config": config}
 
-    def lookahead(self, window: int, ngram: int, verification: int) -> Any:
-        """Describe the sizes of lookahead decoding."""
-        return self.bindings.make(
-            "LookaheadDecodingConfig",
-            max_window_size=window,
-            max_ngram_size=ngram,
-            max_verification_set_size=verification,
-        )
+    def _lookahead(self, sizes: Sequence[int] | None) -> dict[str, Any]:
+        if sizes is None:
+            return {}
+        names = ("max_window_size", "max_ngram_size", "max_verification_set_size")
+        given = dict(zip(names, sizes, strict=True))
+        config = self.bindings.make("LookaheadDecodingConfig", **given)
+        return {"lookahead_config": config}
 
     def _sampling(self, sampling: SamplingParams) -> Any:
         """Say greedy by top-k 1; else name top-p, without which it were greedy too."""
-        if sampling.greedy:
+        if is_greedy(sampling):
             return self.bindings.make(
                 "SamplingConfig", beam_width=1, top_k=1, temperature=1.0
             )

@@ -12,16 +12,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from trtspec.errors import Problem
-from trtspec.run.types import SamplingParams, StepRecord
+from trtspec.errors import Problem, RunError
+from trtspec.methods import Method
+from trtspec.run.types import Chunk, SamplingParams, StepRecord, StepResult
 from trtspec.trtllm.engine.engine_config import EngineConfig
-from trtspec.trtllm.engine.run.answers import ENDED, NO_ANSWER, Answer, whole_tokens
-from trtspec.trtllm.engine.run.drafters import NO_DRAFT, Draft, Drafter
+from trtspec.trtllm.engine.run.bindings import ENDED, Answer, explained, whole_tokens
+from trtspec.trtllm.engine.run.drafters import Drafter
 from trtspec.trtllm.engine.run.executor import Executor
-from trtspec.trtllm.engine.run.messages import explained
-from trtspec.trtllm.engine.run.outcome import Outcome
-from trtspec.trtllm.engine.run.request import EngineRequest, RequestMaker
-from trtspec.trtllm.engine.run.room import draft_room
+from trtspec.trtllm.engine.run.gate_engine import longest_input
+from trtspec.trtllm.engine.run.request import (
+    NO_DRAFT,
+    Draft,
+    EngineRequest,
+    RequestMaker,
+)
 
 
 @dataclass(slots=True)
@@ -30,13 +34,16 @@ class _Turn:
 
     request: EngineRequest
     draft: Draft
-    answer: Answer = NO_ANSWER
+    answer: Answer
     emitted: int = 0
     accepted: int = 0
 
 
 class Rounds:
-    """Drives requests on one target engine, with drafts from a drafter."""
+    """Drives requests on one target engine, with drafts from a drafter.
+
+    :param engine: what the target engine says of itself.
+    """
 
     def __init__(
         self,
@@ -44,38 +51,53 @@ class Rounds:
         maker: RequestMaker,
         drafter: Drafter,
         engine: EngineConfig,
+        method: Method,
     ) -> None:
         self._target = target
         self._maker = maker
         self._drafter = drafter
         self._engine = engine
-        self._under_way: list[int] = []
+        self._method = method
 
-    def advance(
+    def prefill(self, requests: Sequence[EngineRequest]) -> StepResult:
+        """Read new prompts and emit their first token; nothing is drafted.
+
+        :raises RunError: naming the requests that fail.
+        """
+        return self._run("prefill", requests, [0] * len(requests))
+
+    def decode(self, requests: Sequence[EngineRequest], running: int) -> StepResult:
+        """Advance every request by 1 token to its draft length + 1.
+
+        :param running: requests in the batch, those outside of rounds included.
+        :raises RunError: naming the requests that fail.
+        """
+        limits = [self._limit(request, running) for request in requests]
+        return self._run("decode", requests, limits)
+
+    def release(self, request: EngineRequest) -> None:
+        """Forget a request that has ended."""
+        self._drafter.release(request)
+
+    def _run(
         self,
         kind: Literal["prefill", "decode"],
         requests: Sequence[EngineRequest],
-        draft_length: int,
-    ) -> Outcome:
-        """Advance every request by 1 to ``draft_length`` + 1 tokens.
-
-        The prefill reads new prompts and emits their first token; nothing is drafted.
-        """
+        limits: Sequence[int],
+    ) -> StepResult:
         started = time.perf_counter()
         forward_before = self._drafter.forward_seconds
-        limits = [self._limit(request, draft_length) for request in requests]
-        drafts = self._propose(requests, limits)
+        drafts = [NO_DRAFT] * len(requests)
+        if any(limits):
+            drafts = self._drafter.propose(requests, limits)
         proposed_at = time.perf_counter()
-
-        turns = [_Turn(r, d) for r, d in zip(requests, drafts, strict=True)]
-        self._verify([turn for turn in turns if not turn.draft.problem])
+        turns = self._verify(requests, drafts)
         verified_at = time.perf_counter()
 
-        outcome = Outcome()
-        for turn in turns:
-            self._settle(turn, verified_at, outcome)
-            if kind == "decode" and turn.emitted:
-                _count(turn)
+        chunks = self._settle(turns)
+        if kind == "decode":
+            for turn in turns:
+                turn.request.count_step(len(turn.draft.tokens), turn.accepted)
         record = StepRecord(
             kind=kind,
             running=len(turns),
@@ -88,98 +110,78 @@ class Rounds:
             draft_forward_seconds=self._drafter.forward_seconds - forward_before,
             forward_seconds=verified_at - proposed_at,
         )
-        outcome.records.append(record)
-        return outcome
+        return StepResult(chunks, (record,))
 
-    def release(self, request: EngineRequest) -> None:
-        """Forget a request that has ended."""
-        self._drafter.release(request)
-
-    def abandon(self) -> None:
-        """Cancel what a broken round has left on the engines."""
-        self._drafter.abandon()
-        for request in self._under_way:
-            self._target.cancel(request)
-        self._under_way = []
-
-    def _limit(self, request: EngineRequest, draft_length: int) -> int:
+    def _limit(self, request: EngineRequest, running: int) -> int:
         room = draft_room(self._engine, len(request.tokens))
-        return min(request.draft_limit(draft_length), room)
+        return min(request.draft_limit(self._method, running), room)
 
-    def _propose(
-        self, requests: Sequence[EngineRequest], limits: Sequence[int]
-    ) -> list[Draft]:
-        if not any(limits):
-            return [NO_DRAFT] * len(requests)
-        return self._drafter.propose(requests, limits)
+    def _verify(
+        self, requests: Sequence[EngineRequest], drafts: Sequence[Draft]
+    ) -> list[_Turn]:
+        pairs = list(zip(requests, drafts, strict=True))
+        sent = self._target.enqueue([self._request(r, d) for r, d in pairs])
+        answers = self._target.finish(sent)
+        return [_Turn(r, d, a) for (r, d), a in zip(pairs, answers, strict=True)]
 
-    def _verify(self, turns: Sequence[_Turn]) -> None:
-        if not turns:
-            return
-        self._under_way = self._target.enqueue([self._request(turn) for turn in turns])
-        answers = self._target.finish(self._under_way)
-        self._under_way = []
-        for turn, answer in zip(turns, answers, strict=True):
-            turn.answer = answer
-
-    def _request(self, turn: _Turn) -> Any:
+    def _request(self, request: EngineRequest, draft: Draft) -> Any:
         """Ask for the draft's tokens and one more; plainly if there is no draft."""
-        request, draft = turn.request, turn.draft
-        sampling = _seeded(request)
-        more = {}
-        if draft.tokens:
-            config = self._maker.external_draft(draft.tokens, draft.logits)
-            more["external_draft_tokens_config"] = config
+        most, sampling = len(draft.tokens) + 1, _seeded(request)
         return self._maker.make(
-            request.request, request.tokens, len(draft.tokens) + 1, sampling, **more
+            request.request, request.tokens, most, sampling, draft=draft
         )
 
-    def _settle(self, turn: _Turn, now: float, outcome: Outcome) -> None:
-        """Emit what a request's turn brought, or say why it brought nothing."""
-        request, answer = turn.request, turn.answer
-        ended = answer.finish in ENDED
-        problem = turn.draft.problem or self._problem(turn, ended)
-        if problem:
-            outcome.failed.append((request, problem))
-            return
-        if tokens := whole_tokens(answer, self._maker.end_id):
-            chunk = request.emit(tokens, now)
-            outcome.chunks.append(chunk)
-            turn.emitted = len(chunk.tokens)
-            prefix = common_prefix(turn.draft.tokens, tokens)
-            turn.accepted = min(prefix, turn.emitted)
-        if ended and not request.finished:
-            outcome.chunks.append(request.end("stop", now))
+    def _settle(self, turns: Sequence[_Turn]) -> tuple[Chunk, ...]:
+        """Emit what the turns brought.
 
-    def _problem(self, turn: _Turn, ended: bool) -> Problem | None:
+        :raises RunError: naming the requests whose turn brought nothing.
+        """
+        found = [self._problem(turn) for turn in turns]
+        if problems := [problem for problem in found if problem]:
+            raise RunError.from_problems(problems)
+        return tuple(chunk for turn in turns for chunk in self._emit(turn))
+
+    def _problem(self, turn: _Turn) -> Problem | None:
         answer, where = turn.answer, turn.request.where
         if answer.error:
             return explained(answer.error, where, self._maker.version)
-        if answer.tokens or ended:
+        if answer.tokens or answer.finish in ENDED:
             return None
         return Problem(f"the target engine returned no token ({answer.finish})", where)
 
+    def _emit(self, turn: _Turn) -> list[Chunk]:
+        request, answer, chunks = turn.request, turn.answer, []
+        if tokens := whole_tokens(answer, self._maker.end_id):
+            chunk = request.emit(tokens, answer.time)
+            turn.emitted = len(chunk.tokens)
+            turn.accepted = common_prefix(turn.draft.tokens, chunk.tokens)
+            chunks.append(chunk)
+        if answer.finish in ENDED and not request.finished:
+            chunks.append(request.end("stop", answer.time))
+        return chunks
+
+
+def draft_room(engine: EngineConfig, tokens: int) -> int:
+    """Draft tokens that fit behind ``tokens``; more would be cut, or refused.
+
+    The runtime wants room for input and draft, and for input, draft and output
+    (cpp/include/tensorrt_llm/batch_manager/llmRequest.h, validate).
+    """
+    behind_input = longest_input(engine) - tokens
+    in_sequence = (engine.max_seq_len - tokens - 1) // 2
+    return max(0, min(behind_input, in_sequence, engine.max_draft_len))
+
 
 def common_prefix(draft: Sequence[int], output: Sequence[int]) -> int:
-    """Count the draft tokens that the target returned, up to the first other one.
+    """Count the draft tokens that became output: up to the first other one.
 
-    After a rejection the runtime ends the request; should a version go on to
-    ``max_tokens``, what follows the first difference is plain decoding.
+    A verification ends its request (fact ``verification_ends_request``), so that at
+    most one more token comes behind them.
     """
     pairs = zip(draft, output, strict=False)
     differing = (i for i, (ours, theirs) in enumerate(pairs) if ours != theirs)
     return next(differing, min(len(draft), len(output)))
 
 
-def _count(turn: _Turn) -> None:
-    """Count the verification, and the plain steps behind it if there were any."""
-    turn.request.count_step(len(turn.draft.tokens), turn.accepted)
-    for _ in range(turn.emitted - turn.accepted - 1):
-        turn.request.count_step(0, 0)
-
-
 def _seeded(request: EngineRequest) -> SamplingParams:
-    sampling = request.request.sampling
-    if sampling.greedy:
-        return sampling
-    return replace(sampling, seed=request.seed("target"))
+    return replace(request.request.sampling, seed=request.seed("target"))

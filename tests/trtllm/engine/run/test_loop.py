@@ -1,4 +1,4 @@
-"""Requests are cancelled at any time, and the engine is told."""
+"""Requests join, and are cancelled at any time, and the engine is told."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import pytest
 
 from tests.trtllm.engine.run.artifacts import ask, finish, greedy_tokens
 from tests.trtllm.engine.run.fakes import Script
+from trtspec.errors import UsageError
+from trtspec.run import generate
 from trtspec.trtllm.engine.run import executor as executor_module
 
 METHODS = ["none", "ngram", "draft_target", "medusa"]
@@ -92,3 +94,26 @@ def test_the_place_of_a_cancelled_request_is_taken(open_engine, bindings):
     runner.cancel("r0")
     done, _ = finish(runner)
     assert done["r2"].tokens == greedy_tokens()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_an_id_is_taken_once_at_a_time(open_engine, bindings, method):
+    runner = open_engine(method)
+    for name in "abc":
+        runner.submit(ask(name, tokens=9))
+    runner.advance()
+    for name in "abc":  # two run, one waits
+        with pytest.raises(UsageError, match=f"a request '{name}' already"):
+            runner.submit(ask(name, (4, 8)))
+    done, _ = finish(runner)
+    assert all(done[name].tokens == greedy_tokens(count=9) for name in "abc")
+    assert finish(runner, ask("a"))[0]["a"].tokens == greedy_tokens()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_stopping_early_leaves_nothing_behind(open_engine, bindings, method):
+    runner = open_engine(method)
+    chunks = generate(runner, [ask(f"r{i}", tokens=40) for i in range(4)])
+    next(chunks)
+    chunks.close()
+    assert not runner.busy

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from trtspec.gpus import Gpu
 from trtspec.methods import DraftTarget, Method
-from trtspec.recipe.schema import Recipe
+from trtspec.recipe.schema import Limits, Recipe
 from trtspec.trtllm import facts
 from trtspec.trtllm.engine.engine_config import EngineConfig
-from trtspec.trtllm.engine.run.bindings import Bindings
-from trtspec.trtllm.engine.run.decoding import decoding_config
+from trtspec.trtllm.engine.run.admission import drafts_from_outside
 from trtspec.trtllm.installation import Installation
 
-TARGET_SHARE = 0.8
-"""Part of the KV cache's memory that the target engine gets beside a draft engine."""
-_LARGEST_BLOCK = 64
-"""Tokens of a block of the KV cache, at most."""
 TARGET, DRAFT = "target", "draft"
 """The roles of engines."""
+DRAFT_SHARE = 0.2
+"""Most of the KV caches' memory that a draft engine gets."""
+SMALLEST_FRACTION = 0.001
+"""The runtime takes no fraction of 0."""
 GATHER_LOGITS = "gather_generation_logits"
+_LARGEST_BLOCK = 64
+"""Tokens of a block of the KV cache, at most."""
 
 
 class Engines(NamedTuple):
@@ -40,7 +43,7 @@ class CacheSettings:
     """
 
     fraction: float
-    block_reuse: bool = True
+    block_reuse: bool
     max_tokens: int | None = None
 
 
@@ -68,36 +71,66 @@ class Loaded(NamedTuple):
     settings: LoadSettings
 
 
-def target_cache(recipe: Recipe, *, shared: bool, block_reuse: bool) -> CacheSettings:
+def engine_name(role: str) -> str:
+    """Name an engine in messages."""
+    return f"{role} engine"
+
+
+def engine_bytes(directory: Path) -> int:
+    """Bytes of the largest rank of an engine: about what a GPU holds of its weights.
+
+    They may lie beside the rank's file (``rank0_managed_weights.safetensors``).
+    """
+    ranks = [path.stem for path in directory.glob("rank*.engine")]
+    files = [directory.glob(f"{rank}[._]*") for rank in ranks]
+    return max((sum(f.stat().st_size for f in found) for found in files), default=0)
+
+
+def target_cache(recipe: Recipe, *, shared: bool) -> CacheSettings:
     """Size the target engine's KV cache.
 
-    :param shared: whether a draft engine uses the same GPUs.
+    Blocks are reused only where drafts come from outside, whose rounds need it: else
+    a prompt that ran before would be found again, and its prefill cost nothing.
+
+    :param shared: whether a draft engine has taken its part of the memory before.
     """
-    fraction = recipe.limits.kv_cache_fraction
-    return CacheSettings(fraction * TARGET_SHARE if shared else fraction, block_reuse)
+    share, fraction = DRAFT_SHARE if shared else 0.0, recipe.limits.kv_cache_fraction
+    reuse = drafts_from_outside(recipe.speculation)
+    # of what is free behind a draft engine that took its whole share; so both never
+    # have more than ``limits.kv_cache_fraction`` of what is free beside the weights
+    return CacheSettings(fraction * (1 - share) / (1 - fraction * share), reuse)
 
 
-def draft_cache(recipe: Recipe) -> CacheSettings:
-    """Size the draft engine's KV cache: the rest, and never more than it can use.
+def draft_cache(
+    recipe: Recipe, gpus: Sequence[Gpu], weights: Mapping[str, int]
+) -> CacheSettings:
+    """Size the draft engine's KV cache: what it can use, within its share.
 
-    Both fractions are of the memory that is free when each engine takes its cache, so
-    whatever the order, they cannot ask for more than ``limits.kv_cache_fraction``.
+    It is loaded first, when the target engine's weights are not there yet. Its
+    fraction is of the memory beside those, as far as sizes of GPUs and engines are
+    known: a GPU is taken to be ours alone, an engine's file to be its weights.
+
+    :param weights: bytes per GPU, by role.
     """
     limits = recipe.limits
-    longest = limits.max_total_tokens + recipe.speculation.longest_draft
+    free = min((gpu.memory_bytes for gpu in gpus), default=0) - weights.get(DRAFT, 0)
+    left = max(0.0, 1 - weights.get(TARGET, 0) / free) if free > 0 else 1.0
+    fraction = limits.kv_cache_fraction * DRAFT_SHARE * left
+    most = _most_tokens(limits, recipe.speculation)
+    return CacheSettings(max(fraction, SMALLEST_FRACTION), True, max_tokens=most)
+
+
+def _most_tokens(limits: Limits, method: Method) -> int:
+    longest = limits.max_total_tokens + method.longest_draft
     blocks = -(-longest // _LARGEST_BLOCK) + 1
-    return CacheSettings(
-        limits.kv_cache_fraction * (1 - TARGET_SHARE),
-        max_tokens=limits.max_batch_size * blocks * _LARGEST_BLOCK,
-    )
+    return limits.max_batch_size * blocks * _LARGEST_BLOCK
 
 
 def load_settings(
     recipe: Recipe,
     engines: Engines,
     installation: Installation,
-    *,
-    block_reuse: bool,
+    weights: Mapping[str, int],
 ) -> dict[str, Loaded]:
     """Say how each engine is loaded, by its role, in the order of loading.
 
@@ -105,6 +138,8 @@ def load_settings(
     round they never work at the same time, so that a GPU more for the drafter would
     bring nothing but memory. Several ranks, or two engines in one process, need worker
     processes (tensorrt_llm/runtime/model_runner_cpp.py).
+
+    :param weights: bytes per GPU, by role.
     """
     target, draft = engines
     shared = draft is not None
@@ -119,8 +154,11 @@ def load_settings(
         settings = LoadSettings(batch, cache, devices, worker, method, gather)
         return Loaded(engine, settings)
 
-    cache = target_cache(recipe, shared=shared, block_reuse=block_reuse)
-    found = {} if draft is None else {DRAFT: load(draft, draft_cache(recipe), None)}
+    found = {}
+    if draft is not None:
+        cache = draft_cache(recipe, installation.gpus, weights)
+        found[DRAFT] = load(draft, cache, None)
+    cache = target_cache(recipe, shared=shared)
     return found | {TARGET: load(target, cache, recipe.speculation)}
 
 
@@ -130,49 +168,3 @@ def _gathers_logits(method: Method, installation: Installation) -> bool:
     by_logits = isinstance(method, DraftTarget) and method.use_draft_logits
     known = facts.fields("ExecutorConfig", installation.version)
     return by_logits and GATHER_LOGITS in known
-
-
-def executor_config(bindings: Bindings, settings: LoadSettings) -> Any:
-    """Say the settings in the executor's words."""
-    more: dict[str, Any] = {}
-    if settings.method is not None:
-        decoding = decoding_config(bindings, settings.method)
-        more = {} if decoding is None else {"decoding_config": decoding}
-    if settings.gather_logits:
-        more[GATHER_LOGITS] = True
-    return bindings.make(
-        "ExecutorConfig",
-        max_beam_width=1,
-        max_batch_size=settings.batch,
-        kv_cache_config=_cache_config(bindings, settings.cache),
-        parallel_config=_parallel_config(bindings, settings),
-        **more,
-    )
-
-
-def _cache_config(bindings: Bindings, cache: CacheSettings) -> Any:
-    most = {} if cache.max_tokens is None else {"max_tokens": cache.max_tokens}
-    return bindings.make(
-        "KvCacheConfig",
-        enable_block_reuse=cache.block_reuse,
-        free_gpu_memory_fraction=cache.fraction,
-        **most,
-    )
-
-
-def _parallel_config(bindings: Bindings, settings: LoadSettings) -> Any:
-    modes = bindings.module.CommunicationMode
-    more: dict[str, Any] = {"communication_mode": modes.LEADER}
-    if settings.worker is not None:
-        more["communication_mode"] = modes.ORCHESTRATOR
-        more["orchestrator_config"] = bindings.make(
-            "OrchestratorConfig",
-            is_orchestrator=True,
-            worker_executable_path=str(settings.worker),
-        )
-    return bindings.make(
-        "ParallelConfig",
-        communication_type=bindings.module.CommunicationType.MPI,
-        device_ids=list(settings.devices),
-        **more,
-    )

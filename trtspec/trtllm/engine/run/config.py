@@ -1,4 +1,4 @@
-"""How an engine's own drafter decodes: trees, thresholds, sizes."""
+"""The executor's own words for how an engine is loaded, and how it drafts."""
 
 from __future__ import annotations
 
@@ -6,6 +6,53 @@ from typing import Any
 
 from trtspec.methods import Eagle, Lookahead, Medusa, Method, tree_paths
 from trtspec.trtllm.engine.run.bindings import Bindings
+from trtspec.trtllm.engine.run.load import GATHER_LOGITS, CacheSettings, LoadSettings
+
+
+def executor_config(bindings: Bindings, settings: LoadSettings) -> Any:
+    """Say the settings in the executor's words."""
+    more: dict[str, Any] = {}
+    if settings.method is not None:
+        decoding = decoding_config(bindings, settings.method)
+        more = {} if decoding is None else {"decoding_config": decoding}
+    if settings.gather_logits:
+        more[GATHER_LOGITS] = True
+    return bindings.make(
+        "ExecutorConfig",
+        max_beam_width=1,
+        max_batch_size=settings.batch,
+        kv_cache_config=_cache_config(bindings, settings.cache),
+        parallel_config=_parallel_config(bindings, settings),
+        **more,
+    )
+
+
+def _cache_config(bindings: Bindings, cache: CacheSettings) -> Any:
+    most = {} if cache.max_tokens is None else {"max_tokens": cache.max_tokens}
+    return bindings.make(
+        "KvCacheConfig",
+        enable_block_reuse=cache.block_reuse,
+        free_gpu_memory_fraction=cache.fraction,
+        **most,
+    )
+
+
+def _parallel_config(bindings: Bindings, settings: LoadSettings) -> Any:
+    modes = bindings.module.CommunicationMode
+    more: dict[str, Any] = {"communication_mode": modes.LEADER}
+    if settings.worker is not None:
+        more["communication_mode"] = modes.ORCHESTRATOR
+        more["orchestrator_config"] = bindings.make(
+            "OrchestratorConfig",
+            is_orchestrator=True,
+            worker_executable_path=str(settings.worker),
+        )
+    return bindings.make(
+        "ParallelConfig",
+        communication_type=bindings.module.CommunicationType.MPI,
+        device_ids=list(settings.devices),
+        **more,
+    )
 
 
 def decoding_config(bindings: Bindings, method: Method) -> Any | None:

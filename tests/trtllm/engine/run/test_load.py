@@ -1,20 +1,20 @@
-"""How engines are loaded: devices, KV cache, workers, and their own drafters."""
+"""How engines are loaded: devices, KV cache, worker processes."""
 
 from __future__ import annotations
 
 import pytest
 from packaging.version import Version
 
-from tests.trtllm.engine.run.artifacts import engine, installation, recipe
+from tests.trtllm.engine.run.artifacts import MODES, engine, installation, recipe
 from tests.trtllm.engine.run.fakes import FakeBindings
-from trtspec.errors import RunError
 from trtspec.trtllm.engine.run.bindings import Bindings
-from trtspec.trtllm.engine.run.decoding import decoding_config
-from trtspec.trtllm.engine.run.settings import (
+from trtspec.trtllm.engine.run.config import executor_config
+from trtspec.trtllm.engine.run.load import (
     DRAFT,
     TARGET,
     Engines,
-    executor_config,
+    draft_cache,
+    engine_bytes,
     load_settings,
 )
 
@@ -23,22 +23,17 @@ def fake(version="1.2.1"):
     return Bindings(FakeBindings(version), Version(version))
 
 
-def configs(method="none", version="1.2.1", block_reuse=True, tp=1, **options):
+def configs(method="none", version="1.2.1", tp=1, weights=None, **options):
     """The executor configurations by role."""
     draft = engine() if method == "draft_target" else None
     loaded = load_settings(
         recipe(method, **options),
         Engines(engine(method, tp_size=tp), draft),
         installation(version),
-        block_reuse=block_reuse,
+        weights or {},
     )
     made = {r: executor_config(fake(version), x.settings) for r, x in loaded.items()}
     return {role: config.arguments for role, config in made.items()}
-
-
-def decoding(method, version="1.2.1", **options):
-    made = decoding_config(fake(version), recipe(method, **options).speculation)
-    return made and made.arguments
 
 
 def test_one_engine_on_one_gpu_runs_in_this_process():
@@ -50,7 +45,7 @@ def test_one_engine_on_one_gpu_runs_in_this_process():
         "device_ids": [0],
     }
     assert config["kv_cache_config"].arguments == {
-        "enable_block_reuse": True,
+        "enable_block_reuse": False,
         "free_gpu_memory_fraction": 0.85,
     }
     assert "decoding_config" not in config
@@ -78,15 +73,48 @@ def test_two_engines_share_the_cache_memory():
     both = configs("draft_target", limits=limits)
     assert list(both) == [DRAFT, TARGET]  # the bounded one is loaded first
     draft, target = (both[role]["kv_cache_config"] for role in both)
-    assert target.free_gpu_memory_fraction == pytest.approx(0.4)
+    # of 100: at most 10 for the draft engine, 40 of the 90 that are left then
     assert draft.free_gpu_memory_fraction == pytest.approx(0.1)
+    assert target.free_gpu_memory_fraction == pytest.approx(40 / 90)
     assert target.max_tokens is None
     assert draft.max_tokens == 2 * 64 * 3  # 124 tokens of each of two requests
 
 
-def test_block_reuse_can_be_switched_off():
-    cache = configs(block_reuse=False)[TARGET]["kv_cache_config"]
-    assert cache.enable_block_reuse is False
+def test_the_draft_engines_cache_leaves_room_for_the_targets_weights():
+    limits = {"kv_cache_fraction": 0.5}
+    weights = {TARGET: 90 * 2**30, DRAFT: 19 * 2**30}  # of 139 GiB
+    both = configs("draft_target", limits=limits, weights=weights)
+    fractions = [c["kv_cache_config"].free_gpu_memory_fraction for c in both.values()]
+    # 30 GiB are left for both caches: a tenth of that, of 120 GiB
+    assert fractions[0] * 120 == pytest.approx(3)
+    assert fractions[1] * (30 - 3) == pytest.approx(12)
+
+
+def test_weights_that_fill_the_gpu_leave_next_to_nothing():
+    weights = {TARGET: 200 * 2**30, DRAFT: 2**30}
+    gpus = installation().gpus
+    cache = draft_cache(recipe("draft_target"), gpus, weights)
+    assert 0 < cache.fraction < 0.01
+    assert draft_cache(recipe("draft_target"), (), weights).fraction == pytest.approx(
+        0.85 * 0.2
+    )
+
+
+def test_weights_are_those_of_the_largest_rank(tmp_path):
+    assert engine_bytes(tmp_path) == 0
+    for rank, size in enumerate((3, 7, 5)):
+        (tmp_path / f"rank{rank}.engine").write_bytes(bytes(size))
+    (tmp_path / "config.json").write_bytes(bytes(99))
+    assert engine_bytes(tmp_path) == 7
+    (tmp_path / "rank2_managed_weights.safetensors").write_bytes(bytes(20))
+    assert engine_bytes(tmp_path) == 25
+
+
+@pytest.mark.parametrize("method", MODES)
+def test_blocks_are_reused_only_where_drafts_come_from_outside(method):
+    outside = method in ("ngram", "draft_target")
+    for config in configs(method).values():
+        assert config["kv_cache_config"].enable_block_reuse is outside
 
 
 def test_logits_are_asked_for_where_the_version_can():
@@ -96,60 +124,3 @@ def test_logits_are_asked_for_where_the_version_can():
     assert all("gather_generation_logits" not in c for c in early.values())
     tokens = configs("draft_target")
     assert all("gather_generation_logits" not in c for c in tokens.values())
-
-
-@pytest.mark.parametrize("method", ["none", "ngram", "draft_target", "redrafter"])
-def test_engines_with_nothing_to_decide_get_no_decoding_config(method):
-    assert decoding(method) is None
-
-
-def test_medusa_gets_its_tree():
-    assert decoding("medusa") == {
-        "decoding_mode": "Medusa",
-        "medusa_choices": [[0], [0, 0], [1]],
-    }
-
-
-def test_a_named_tree_is_spelt_out():
-    tree = {"tree": "mc_sim_7b_63", "num_heads": 4}
-    assert len(decoding("medusa", **tree)["medusa_choices"]) == 63
-
-
-def test_eagle_1_gets_its_tree_and_is_greedy():
-    config = decoding("eagle", "0.17.0")
-    assert config["decoding_mode"] == "Eagle"
-    assert config["eagle_config"].arguments == {
-        "greedy_sampling": True,
-        "eagle_choices": [[0], [0, 0], [1]],
-    }
-
-
-def test_eagle_2_gets_its_top_k_and_no_tree():
-    config = decoding("eagle", tree="dynamic", dynamic_top_k=3)
-    assert config["eagle_config"].arguments == {
-        "greedy_sampling": True,
-        "use_dynamic_tree": True,
-        "dynamic_tree_max_topK": 3,
-    }
-
-
-def test_a_field_that_the_version_lacks_is_never_passed():
-    with pytest.raises(RunError, match="use_dynamic_tree, dynamic_tree_max_topK"):
-        decoding("eagle", "0.17.0", tree="dynamic", dynamic_top_k=3)
-
-
-def test_typical_acceptance_gets_its_threshold():
-    config = decoding("eagle", acceptance="typical", posterior_threshold=0.09)
-    arguments = config["eagle_config"].arguments
-    assert arguments["greedy_sampling"] is False
-    assert arguments["posterior_threshold"] == 0.09
-
-
-def test_lookahead_gets_its_sizes():
-    config = decoding("lookahead")
-    assert config["decoding_mode"] == "Lookahead"
-    assert config["lookahead_decoding_config"].arguments == {
-        "max_window_size": 3,
-        "max_ngram_size": 3,
-        "max_verification_set_size": 3,
-    }

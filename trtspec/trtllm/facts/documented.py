@@ -7,6 +7,7 @@ from functools import cache
 from packaging.version import Version
 
 from trtspec.trtllm.facts.presence import has_backend
+from trtspec.trtllm.facts.programs import BUILDER, flags
 from trtspec.trtllm.facts.read import document, entries, established
 from trtspec.trtllm.facts.records import Constraint, KnownFailure, Targets
 
@@ -21,6 +22,24 @@ def failures() -> tuple[KnownFailure, ...]:
 def constraints() -> tuple[Constraint, ...]:
     """Documented limits, with pieces of the messages that they lead to."""
     return entries(document("constraints.json")["constraints"], Constraint)
+
+
+def number_of(name: str) -> int:
+    """The number in a documented limit, such as the requests of ``eagle_batch``."""
+    found = next(c.number for c in constraints() if c.name == name)
+    assert found is not None, f"{name} has no number"
+    return found
+
+
+def tokens_per_block(version: Version | None) -> int:
+    """Tokens of a KV cache block, unless a flag of the builder says otherwise.
+
+    :param version: the TensorRT-LLM version; the larger block if it is not known.
+    """
+    flag = flags(BUILDER, version).get("--tokens_per_block") if version else None
+    if flag is not None and isinstance(flag.default, int):
+        return flag.default
+    return number_of("older_tokens_per_block")
 
 
 @cache

@@ -1,0 +1,75 @@
+"""What a killed build has left running, and how the next one ends it.
+
+The kernel kills a stage's program together with us, but not what that program has
+started, such as the workers of a builder. So every process of a stage bears a mark in
+its environment, and the mark is noted in the stage's temporary folder.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import psutil
+
+NOTE = "process.json"
+VARIABLE = "TRTSPEC_STAGE_MARK"
+_CLOCK_SECONDS = 2.0
+"""A process's start is known to about this; its clock begins with the machine's."""
+_PATIENCE_SECONDS = 10.0
+
+
+@contextmanager
+def noted(
+    folder: Path | None, environment: Mapping[str, str]
+) -> Iterator[dict[str, str]]:
+    """Note that a program runs now; gives the environment it must have.
+
+    :param folder: the temporary folder of its stage; None to note nothing.
+    """
+    if folder is None:
+        yield dict(environment)
+        return
+    mark, note = uuid.uuid4().hex, folder / NOTE
+    note.write_text(json.dumps({"mark": mark, "since": time.time()}), encoding="utf-8")
+    try:
+        yield {**environment, VARIABLE: mark}
+    finally:
+        note.unlink(missing_ok=True)
+
+
+def end_left_running(folder: Path) -> None:
+    """Kill the processes that a dead build has started for a stage.
+
+    :param folder: the temporary folder of the stage, whose owner is gone.
+    """
+    try:
+        note = json.loads((folder / NOTE).read_text(encoding="utf-8"))
+        mark, since = str(note["mark"]), float(note["since"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return
+    import psutil
+
+    left = [p for p in psutil.process_iter() if _belongs(p, mark, since)]
+    for process in left:
+        with suppress(psutil.Error):
+            process.kill()
+    psutil.wait_procs(left, timeout=_PATIENCE_SECONDS)
+
+
+def _belongs(process: psutil.Process, mark: str, since: float) -> bool:
+    """Whether a process is of the stage: it bears the mark, and is not older."""
+    import psutil
+
+    try:
+        if process.create_time() < since - _CLOCK_SECONDS:
+            return False
+        return process.environ().get(VARIABLE) == mark
+    except (psutil.Error, OSError):
+        return False  # another user's, or gone
