@@ -121,7 +121,7 @@ class _Calls:
             return self._call(QUANTIZE_TARGET, "quantize", arguments, summary)
         arguments = [*self._model(), *heads]
         arguments += ["--max_medusa_token_len", method.max_draft_tokens]
-        if self.family not in ("llama", "mistral"):
+        if self.family != "llama":
             arguments += ["--model_type", self.family]
         return self._call(
             CONVERT_TARGET,

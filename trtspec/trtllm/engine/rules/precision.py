@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from trtspec.check.finding import Finding
 from trtspec.check.subject import Subject
-from trtspec.methods import DraftTarget, Eagle, Lookahead, Medusa, NGram, ReDrafter
+from trtspec.methods import DraftTarget, Eagle, Lookahead, Medusa, ReDrafter
 from trtspec.trtllm import facts
 from trtspec.trtllm.engine.calibration import local_dataset, names_a_path
 from trtspec.trtllm.engine.convert import TWO_STEPS
@@ -62,7 +62,7 @@ def quantized_redrafter(
 def kv_cache_is_reusable(_: Installation, subject: Subject) -> Iterator[Finding]:
     """Refuse KV cache types that switch the reuse of blocks off where it is needed."""
     recipe = subject.recipe
-    if not isinstance(recipe.speculation, DraftTarget | NGram | Eagle):
+    if not drafts_come_from_outside(recipe):  # EAGLE goes unquantized altogether
         return
     for section, weights, cache in types_of(recipe):
         if cache == "int8" or (cache == "fp8" and weights not in _KEEPS_FP8_CACHE):
