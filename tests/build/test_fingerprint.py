@@ -77,3 +77,11 @@ def test_directory_bears_name_and_first_twelve_digits():
     digest = mark()
     assert len(digest) == 64
     assert artifact_name("x", digest) == f"x-{digest[:12]}"
+
+
+def test_chat_template_beside_the_recipe_counts_with_its_content():
+    named = {"target": {"model": "./a", "dtype": "float32", "chat_template": "c"}}
+    recipe = Recipe.model_validate(BASE | named)
+    marks = {fingerprint(recipe, FILES, STAGES, text) for text in (b"a", b"b", None)}
+    assert len(marks) == 3
+    assert fingerprint(recipe, FILES, STAGES) == mark()

@@ -97,3 +97,17 @@ def test_bad_prompts_are_refused(tmp_path, content, message):
     file.unlink() if content is None else file.write_bytes(content)
     with pytest.raises(UsageError, match=message):
         artifact_texts(load(recipe))
+
+
+def test_chat_template_comes_along_under_its_own_name(tmp_path):
+    (tmp_path / "mine.jinja").write_text("{{ messages[0].content }}")
+    recipe = write_engine_project(tmp_path, target={"chat_template": "mine.jinja"})
+    texts = artifact_texts(load(recipe))
+    assert texts["chat_template.jinja"] == b"{{ messages[0].content }}"
+    assert b"chat_template: chat_template.jinja" in texts["recipe.yaml"]
+
+
+def test_absent_chat_template_is_told_with_its_place(tmp_path):
+    recipe = write_engine_project(tmp_path, target={"chat_template": "none.jinja"})
+    with pytest.raises(UsageError, match=r"tiny\.yaml:\d+: chat_template none\.jinja"):
+        artifact_texts(load(recipe))

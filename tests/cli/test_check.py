@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import textwrap
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -227,3 +228,32 @@ def test_the_verdict_counts_findings_by_severity(severities, text):
 def test_a_fact_that_is_empty_has_no_label():
     block = "\n".join(check_command._block(Finding("rule", "note", "x:1", "what")))
     assert re.sub(r"\x1b\[\d+m", "", block) == "note: rule\n  where x:1\n  what  what"
+
+
+def test_an_indented_line_is_kept_and_others_are_wrapped_by_themselves():
+    long = "word " * 30
+    finding = Finding("rule", "note", "x:1", "what", "", f"{long}\n    a:   b\nend")
+    lines = "\n".join(check_command._block(finding)).splitlines()
+    assert lines[-2:] == ["    a:   b", "        end"]
+    assert lines[3].startswith("  do    word word")
+    assert all(line.startswith("        word") for line in lines[4:-2])
+
+
+def test_version_without_engines_is_one_finding_with_a_recipe_to_copy(recipe, tmp_path):
+    path = recipe(backend="tensorrt", target={"dtype": "float16"})
+    result = trtspec("check", path, "--trtllm", "1.3.0rc21")
+    assert result.returncode == 3
+    assert result.stdout.count("blocking: ") == 1
+    assert "pin a release" in result.stdout
+    lines = [line for line in result.stdout.splitlines() if line.strip()]
+    start = next(i for i, line in enumerate(lines) if line.startswith("    schema:"))
+    copied = tmp_path / "copied.yaml"
+    copied.write_text(textwrap.dedent("\n".join(lines[start:])))
+    assert load_recipe(copied).recipe.backend == "pytorch"
+
+
+@pytest.mark.parametrize("version", ["", "latest"])
+def test_version_that_is_none_is_2(recipe, version):
+    result = trtspec("check", recipe(backend="tensorrt"), "--trtllm", version)
+    assert result.returncode == 2
+    assert f"--trtllm: {version!r} is not a version number" in result.stderr

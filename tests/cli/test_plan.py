@@ -155,7 +155,11 @@ def test_version_without_engines_stops_with_the_ways_on(run, tmp_path, method):
 
 @pytest.mark.parametrize(
     ("version", "said"),
-    [("0.16.0", "older than what trtspec drives"), ("x", "not a version number")],
+    [
+        ("0.16.0", "older than what trtspec drives"),
+        ("x", "not a version number"),
+        ("", "not a version number"),
+    ],
 )
 def test_version_that_is_none_of_ours_is_exit_2(run, tmp_path, version, said):
     result = run(write_engine_project(tmp_path), "--trtllm", version)
@@ -176,6 +180,24 @@ def test_blocking_finding_has_no_plan(run, tmp_path):
     result = run(recipe, "--trtllm", "1.2.1")
     assert result.returncode == 3
     assert "kv_cache int8 with ngram" in result.stderr
+    assert result.stdout == ""
+    result = run(recipe, "--trtllm", "1.2.1", "--json")
+    assert result.returncode == 3
+    document = json.loads(result.stdout)
+    assert (document["recipe"], document["verdict"]) == (str(recipe), "blocked")
+    severities = [finding["severity"] for finding in document["findings"]]
+    assert "blocking" in severities
+    assert "kv_cache int8 with ngram" in result.stderr
+
+
+def test_help_names_the_exit_codes():
+    from click.testing import CliRunner
+
+    from trtspec.cli.plan import command
+
+    text = " ".join(CliRunner().invoke(command, ["--help"]).stdout.split())
+    assert "Exits with 3 if a finding is blocking, and with 4 where" in text
+    assert "what a build would lack here" in text
 
 
 def test_folder_of_scripts_that_is_none_is_exit_2(run, tmp_path):

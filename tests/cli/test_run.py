@@ -8,10 +8,17 @@ import signal
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import pytest
 
 from tests.build.projects import write_project
+from tests.trtllm.engine_recipes import recipe as engine_recipe
+from tests.trtllm.machines import H200, bare_machine
+from trtspec.cli import common
+from trtspec.cli.common import backend_for, require_engines, runner_for
+from trtspec.errors import BackendUnavailableError
+from trtspec.trtllm.engine import run as engine_run
 
 TRTSPEC = [sys.executable, "-m", "trtspec"]
 
@@ -240,6 +247,7 @@ def test_a_shorter_draft_is_proposed_if_it_is_asked_for(project):
         (("--draft-length", 99), ("99 tokens is longer", "built for: 2", "request 1")),
         (("--draft-length", 300), ("--draft-length", "256")),
         (("--lookahead", 2, 2, 1), ("--lookahead", "ngram has no lookahead sizes")),
+        (("--draft-length", 99), ("or build with a larger speculation.draft_length",)),
     ],
 )
 def test_drafts_beyond_what_was_built_are_refused_with_both_values(
@@ -249,3 +257,21 @@ def test_drafts_beyond_what_was_built_are_refused_with_both_values(
     assert result.returncode == 2
     for word in words:
         assert word in result.stderr.decode()
+
+
+def test_built_engines_run_without_the_builder(monkeypatch, tmp_path):
+    bare_machine(monkeypatch, tmp_path, gpus=[H200]).install(
+        "1.2.1", without=["trtllm-build"]
+    )
+    backend = backend_for(engine_recipe("none"))
+    assert backend.installation.builder is None
+    with pytest.raises(BackendUnavailableError, match="has no builder"):
+        require_engines(backend, engine_recipe("none"))
+    artifact = SimpleNamespace(recipe=engine_recipe("none"))
+    opened = []
+    monkeypatch.setattr(common, "reserve_stdout", lambda: None)
+    monkeypatch.setattr(
+        engine_run, "open_runner", lambda *given: opened.append(given) or "runner"
+    )
+    assert runner_for(artifact, device=None, threads=None) == "runner"
+    assert [given[0] for given in opened] == [artifact]

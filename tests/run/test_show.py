@@ -60,7 +60,7 @@ def test_totals_sum_over_requests_and_take_the_whole_time():
 
 
 def test_totals_say_when_nothing_was_drafted():
-    assert totals([completion(steps=9)]).endswith("no speculation")
+    assert totals([completion(steps=9)]).endswith("nothing drafted")
 
 
 def shown(names, *chunks):

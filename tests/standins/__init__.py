@@ -27,7 +27,7 @@ _SUBMODULES = (
     "commands.build",
     "builder",
 )
-MODULES = (PACKAGE, *(f"{PACKAGE}.{name}" for name in _SUBMODULES))
+MODULES = ("pynvml", PACKAGE, *(f"{PACKAGE}.{name}" for name in _SUBMODULES))
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,8 @@ def install(
     """
     root.mkdir(parents=True, exist_ok=True)
     Machine(root).create(gpus, fail)
-    lay_out(root, version, builder, (examples_version or version) if examples else None)
+    described = (examples_version or version) if examples else None
+    lay_out(root, version, builder, described, gpus)
     return StandIn(root, version)
 
 

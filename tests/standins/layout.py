@@ -6,13 +6,16 @@ from pathlib import Path
 
 from packaging.version import Version
 
+from tests.standins.driver import driver_text
 from tests.standins.program_text import REPOSITORY, program_text
 from trtspec.trtllm import facts
 
 MARKER = '"""Only its being here matters."""\n'
 
 
-def lay_out(root: Path, version: str, builder: bool, examples: str | None) -> None:
+def lay_out(
+    root: Path, version: str, builder: bool, examples: str | None, gpus: int
+) -> None:
     """Write an installation.
 
     :param examples: version of the example scripts; None for no examples.
@@ -20,6 +23,7 @@ def lay_out(root: Path, version: str, builder: bool, examples: str | None) -> No
     package = root / "site" / "tensorrt_llm"
     _package(package, root, version)
     _metadata(root / "site", version)
+    _write(root / "site" / "pynvml.py", driver_text(gpus))
     (root / "bin").mkdir(exist_ok=True)
     if builder:
         for name in ("commands/__init__.py", "commands/build.py", "builder.py"):

@@ -10,6 +10,7 @@ from packaging.version import Version
 
 from tests.standins import install
 from tests.standins.samples import VERSIONS, make_bench
+from trtspec.gpus import find_gpus
 from trtspec.trtllm import facts
 
 ARGUMENT = re.compile(r'add_argument\("(--[\w-]+)"')
@@ -81,3 +82,13 @@ def test_package_has_its_version_in_the_metadata(tmp_path):
         install(tmp_path, "1.2.1").activate(monkeypatch)
         assert importlib.metadata.version("tensorrt_llm") == "1.2.1"
         assert importlib.metadata.version("tensorrt") == "10.14.1"
+
+
+@pytest.mark.parametrize("gpus", [0, 1, 2])
+def test_as_many_gpus_are_listed_as_were_asked_for(tmp_path, monkeypatch, gpus):
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    install(tmp_path, "1.2.1", gpus=gpus).activate(monkeypatch)
+    found, why = find_gpus()
+    assert [gpu.name for gpu in found] == ["stand-in GPU"] * gpus
+    assert {gpu.compute_capability for gpu in found} <= {"9.0"}
+    assert why == (None if gpus else "the NVIDIA driver lists no GPU")

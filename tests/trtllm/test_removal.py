@@ -76,20 +76,42 @@ def test_a_version_after_the_removal_says_so_even_with_a_builder(version, look):
 
 
 def test_without_a_builder_the_missing_half_is_named():
-    problem, _ = engine_problems(without_builder(), recipe("none"))
+    (problem,) = engine_problems(without_builder(), recipe("none"))
     assert "no trtllm-build on PATH" in problem.what
     assert REMOVED in problem.what
     assert "1.2.1 should have it" in problem.what
-    assert PIN in problem.action
+    assert problem.action.startswith(f"reinstall it: {PIN}, or put trtllm-build on")
+    assert problem.action.index("reinstall") < problem.action.index("pin a release")
+
+
+def test_running_takes_no_builder_but_the_executor():
+    assert engine_problems(without_builder(), recipe("none"), building=False) == ()
+    sources = installed(
+        builder=None,
+        executor=False,
+        absences=(Absence("builder", "none"), Absence("executor", "no bindings")),
+    )
+    error = engine_unavailable(sources, recipe("none"), building=False)
+    assert [p.what for p in error.problems] == [
+        "TensorRT-LLM 1.2.1 cannot run: no bindings"
+    ]
+
+
+@pytest.mark.parametrize(("version", "said"), [("0.20.0", True), ("1.0.0", False)])
+@pytest.mark.parametrize("method", ["ngram", "medusa"])
+def test_a_version_without_backend_pytorch_is_told_which_has_it(version, said, method):
+    (problem,) = engine_problems(without_builder(version), recipe(method))
+    assert ("backend pytorch (TensorRT-LLM >=1.0)" in problem.action) == said
 
 
 @pytest.mark.parametrize("found", [assumed_for("1.3.0rc22"), without_builder()])
 @pytest.mark.parametrize("method", EQUIVALENT)
 def test_an_equivalent_method_comes_with_its_rewritten_recipe(tmp_path, found, method):
     original = recipe(method)
-    _, problem = engine_unavailable(found, original).problems
-    assert f"method {method} exists on backend pytorch too" in problem.what
-    assert f"trtspec {__version__} writes it, but does not run" in problem.action
+    (problem,) = engine_unavailable(found, original).problems
+    assert PIN in problem.action
+    assert f"backend pytorch, which has method {method} too" in problem.action
+    assert f"which trtspec {__version__} does not run yet" in problem.action
     yaml = textwrap.dedent(problem.action.split(":\n", 1)[1])
     (tmp_path / "recipe.yaml").write_text(yaml)
     read = load_recipe(tmp_path / "recipe.yaml").recipe
@@ -100,8 +122,9 @@ def test_an_equivalent_method_comes_with_its_rewritten_recipe(tmp_path, found, m
 @pytest.mark.parametrize("found", [assumed_for("1.3.0rc22"), without_builder()])
 @pytest.mark.parametrize("method", OTHERS)
 def test_a_method_without_equivalent_is_told_what_to_take(found, method):
-    _, problem = engine_unavailable(found, recipe(method)).problems
-    assert f"method {method} has no equivalent on backend pytorch" in problem.what
+    (problem,) = engine_unavailable(found, recipe(method)).problems
+    assert PIN in problem.action
+    assert f"method {method} has no equivalent on backend pytorch" in problem.action
     for instead in ("EAGLE-3", "draft_target", "ngram"):
         assert instead in problem.action
     assert "does not run backend pytorch" in problem.action
@@ -110,13 +133,13 @@ def test_a_method_without_equivalent_is_told_what_to_take(found, method):
 
 
 def test_eagle_weights_are_said_to_be_others():
-    _, problem = engine_problems(assumed_for("1.3.0"), recipe("eagle"))
-    assert "EAGLE-3, which needs other weights" in problem.what
+    (problem,) = engine_problems(assumed_for("1.3.0"), recipe("eagle"))
+    assert "EAGLE-3, which needs other weights" in problem.action
 
 
 def test_without_anything_to_note_nothing_is_noted():
-    _, problem = engine_problems(assumed_for("1.3.0"), recipe("none"))
-    assert "does not run backend pytorch yet:\n" in problem.action
+    (problem,) = engine_problems(assumed_for("1.3.0"), recipe("none"))
+    assert "does not run yet:\n" in problem.action
 
 
 def test_an_old_installation_is_told_the_range():

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from trtspec.build.artifact import MANIFEST, Artifact
+from trtspec.build.artifact import CHAT_TEMPLATE, MANIFEST, Artifact
 from trtspec.build.assemble import assemble, rewrite_texts
 from trtspec.build.backend import Backend
 from trtspec.build.fingerprint import artifact_name, fingerprint
@@ -105,7 +105,8 @@ class _Work:
         self._engines = engines
         self._progress = progress
         inputs = description.inputs
-        self._fingerprint = fingerprint(inputs.recipe, inputs.files, stages)
+        template = description.texts.get(CHAT_TEMPLATE)
+        self._fingerprint = fingerprint(inputs.recipe, inputs.files, stages, template)
         name = artifact_name(inputs.recipe.name, self._fingerprint)
         self.destination = engines / name
 

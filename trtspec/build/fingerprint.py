@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 
 from trtspec.build.stage import KEY_DIGITS, Stage
@@ -12,25 +13,30 @@ FINGERPRINT_SCHEMA = "trtspec/fingerprint/v1"
 
 
 def fingerprint(
-    recipe: Recipe, files: Mapping[str, Mapping[str, str]], stages: Sequence[Stage]
+    recipe: Recipe,
+    files: Mapping[str, Mapping[str, str]],
+    stages: Sequence[Stage],
+    chat_template: bytes | None = None,
 ) -> str:
     """Hash what decides an artifact; gives 64 hexadecimal digits.
 
     Counted: backend, target and speculation settings, limits, sampling, the content
-    of the checkpoints, and the keys of the stages whose output is in the artifact
-    (they hold the versions that decide a conversion). Not counted: the name, the
-    workload, a chat template beside the recipe, and where the checkpoints came from.
+    of the checkpoints, a chat template beside the recipe, and the keys of the stages
+    whose output is in the artifact (they hold the versions that decide a conversion).
+    Not counted: the name, the workload, and where the checkpoints came from.
 
     :param files: per role ("target", "draft") the checkpoint's files and sha256.
+    :param chat_template: the one that the recipe names, if it does.
     """
-    return sha256_json(
-        {
-            "schema": FINGERPRINT_SCHEMA,
-            "recipe": deciding_settings(recipe),
-            "files": {role: dict(hashes) for role, hashes in files.items()},
-            "stages": {stage.name: stage.key for stage in stages if stage.folder},
-        }
-    )
+    deciding: dict[str, object] = {
+        "schema": FINGERPRINT_SCHEMA,
+        "recipe": deciding_settings(recipe),
+        "files": {role: dict(hashes) for role, hashes in files.items()},
+        "stages": {stage.name: stage.key for stage in stages if stage.folder},
+    }
+    if chat_template is not None:
+        deciding["chat_template"] = hashlib.sha256(chat_template).hexdigest()
+    return sha256_json(deciding)
 
 
 def deciding_settings(recipe: Recipe) -> dict[str, object]:

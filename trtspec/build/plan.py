@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from trtspec.build.artifact import read_manifest
+from trtspec.build.artifact import CHAT_TEMPLATE, read_manifest
 from trtspec.build.backend import Backend
 from trtspec.build.command_line import resolved
 from trtspec.build.fingerprint import artifact_name, fingerprint
@@ -91,7 +91,10 @@ def make_plan(loaded: LoadedRecipe, backend: Backend, engines: Path) -> Plan:
     inputs = inspected_without_fetching(named(loaded))
     unknown = "; ".join(filter(None, map(_why_unknown, inputs.sources)))
     stages = backend.outline(inputs) if unknown else backend.stages(inputs)
-    digest = None if unknown else fingerprint(inputs.recipe, inputs.files, stages)
+    template = texts.get(CHAT_TEMPLATE)
+    digest = (
+        None if unknown else fingerprint(inputs.recipe, inputs.files, stages, template)
+    )
     path = engines / artifact_name(loaded.recipe.name, digest) if digest else None
     return Plan(
         name=loaded.recipe.name,

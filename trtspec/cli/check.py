@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import textwrap
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,7 @@ from trtspec.cli.common import (
     backend_for,
     examples_option,
     json_option,
-    print_json,
+    print_findings,
     trtllm_option,
 )
 
@@ -61,13 +60,7 @@ def command(
     )
     blocked = is_blocked(findings)
     if as_json:
-        print_json(
-            {
-                "recipe": recipe,
-                "verdict": "blocked" if blocked else "ok",
-                "findings": [asdict(finding) for finding in findings],
-            }
-        )
+        print_findings(recipe, findings)
     else:
         for finding in findings:
             click.echo("\n".join(_block(finding)) + "\n")
@@ -84,14 +77,25 @@ def _block(finding: Finding) -> Iterator[str]:
     width = min(shutil.get_terminal_size().columns, _WIDEST)
     for field, label in _LABELS.items():
         if text := getattr(finding, field):
-            yield textwrap.fill(
-                text,
-                width,
-                initial_indent=f"{_INDENT}{label:<{_LABEL_WIDTH}}",
-                subsequent_indent=" " * (len(_INDENT) + _LABEL_WIDTH),
-                break_long_words=False,
-                break_on_hyphens=False,
-            )
+            yield from _lines(text, label, width)
+
+
+def _lines(text: str, label: str, width: int) -> Iterator[str]:
+    """Wrap every line of a text by itself; what is indented is kept to be copied."""
+    first = f"{_INDENT}{label:<{_LABEL_WIDTH}}"
+    rest = " " * len(first)
+    for index, line in enumerate(text.splitlines()):
+        if index and line.startswith(" "):
+            yield line
+            continue
+        yield textwrap.fill(
+            line,
+            width,
+            initial_indent=rest if index else first,
+            subsequent_indent=rest,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
 
 
 def _counted(findings: Sequence[Finding]) -> str:

@@ -14,8 +14,11 @@ import click
 from trtspec.errors import BackendUnavailableError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from trtspec.build.artifact import Artifact
     from trtspec.build.backend import Backend
+    from trtspec.check.finding import Finding
     from trtspec.recipe import Recipe
     from trtspec.run import Runner
 
@@ -71,7 +74,7 @@ def backend_for(
         from trtspec.trtllm.installation import assumed_for
         from trtspec.trtllm.probe import probe
 
-        found = assumed_for(trtllm, examples) if trtllm else probe(examples)
+        found = probe(examples) if trtllm is None else assumed_for(trtllm, examples)
         return TensorRTBackend(found, recipe)
     raise BackendUnavailableError(
         f"backend {recipe.backend!r} is not in this version of trtspec",
@@ -80,9 +83,10 @@ def backend_for(
     )
 
 
-def require_engines(backend: Backend, recipe: Recipe) -> None:
+def require_engines(backend: Backend, recipe: Recipe, *, building: bool = True) -> None:
     """Refuse a recipe for engines where there is no way to build or run them.
 
+    :param building: whether engines are to be built; running them takes no builder.
     :raises BackendUnavailableError: with the ways on.
     """
     if recipe.backend != "tensorrt":
@@ -91,8 +95,8 @@ def require_engines(backend: Backend, recipe: Recipe) -> None:
     from trtspec.trtllm.removal import engine_problems, engine_unavailable
 
     assert isinstance(backend, TensorRTBackend), "the recipe names it"
-    if engine_problems(backend.installation):
-        raise engine_unavailable(backend.installation, recipe)
+    if engine_problems(backend.installation, building=building):
+        raise engine_unavailable(backend.installation, recipe, building=building)
 
 
 def runner_for(
@@ -113,7 +117,7 @@ def runner_for(
         from trtspec.trtllm.engine.run import open_runner as open_engines
         from trtspec.trtllm.probe import probe
 
-        require_engines(backend, artifact.recipe)
+        require_engines(backend, artifact.recipe, building=False)
         reserve_stdout()
         with redirect_stdout(sys.stderr):  # its banner is printed by Python
             return open_engines(artifact, probe())
@@ -147,6 +151,21 @@ def reserve_stdout() -> None:
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     sys.stdout = os.fdopen(
         ours, "w", encoding=sys.stdout.encoding, errors=sys.stdout.errors
+    )
+
+
+def print_findings(recipe: str, findings: Sequence[Finding]) -> None:
+    """Write the JSON document of what was found, with its verdict: blocked or ok."""
+    from dataclasses import asdict
+
+    from trtspec.check import is_blocked
+
+    print_json(
+        {
+            "recipe": recipe,
+            "verdict": "blocked" if is_blocked(findings) else "ok",
+            "findings": [asdict(finding) for finding in findings],
+        }
     )
 
 

@@ -83,7 +83,7 @@ def cli(debug: bool) -> None:
 
     Exit codes: 0 fine; 2 usage or recipe error; 3 blocking findings; 4 backend not
     available here; 5 build or run failed; 6 measured, but no claim can be made;
-    7 verification failed; 130 interrupted.
+    7 verification failed; 130 interrupted; 143 terminated.
     """  # noqa: D301  click wants the backspace itself
 
 

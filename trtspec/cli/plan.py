@@ -13,6 +13,7 @@ from trtspec.cli.common import (
     engines_option,
     examples_option,
     json_option,
+    print_findings,
     print_json,
     require_engines,
     trtllm_option,
@@ -42,7 +43,8 @@ def command(
 ) -> None:
     """Show what build would do for RECIPE; nothing is written, downloaded or run.
 
-    Exits with 3, as build does, if a finding of check is blocking.
+    Lists also what a build would lack here. Exits with 3 if a finding is blocking, and
+    with 4 where there is no way to build for the recipe's backend.
 
     \b
     Example:
@@ -50,15 +52,19 @@ def command(
     """  # noqa: D301  click wants the backspace itself
     from dataclasses import asdict
 
-    from trtspec.build.gates import require_no_findings
+    from trtspec.build.gates import refuse_blocking
     from trtspec.build.plan import make_plan
     from trtspec.build.progress import SILENT
+    from trtspec.check import check_recipe, is_blocked
     from trtspec.recipe.load import load_recipe
 
     loaded = load_recipe(recipe)
     backend = backend_for(loaded.recipe, trtllm=trtllm, examples=examples)
     require_engines(backend, loaded.recipe)
-    require_no_findings(loaded, backend, SILENT)  # what build refuses has no plan
+    findings = check_recipe(loaded, rules=backend.rules, version=backend.version)
+    if as_json and is_blocked(findings):
+        print_findings(recipe, findings)
+    refuse_blocking(findings, SILENT)  # what build refuses has no plan
     plan = make_plan(loaded, backend, Path(engines))
     if as_json:
         print_json({**asdict(plan), "needs_bytes": plan.needs_bytes})

@@ -9,10 +9,8 @@ from trtspec.reference.backend import ReferenceBackend
 from trtspec.trtllm.examples import remedy, version_fault
 from trtspec.trtllm.installation import Installation
 from trtspec.trtllm.removal import engine_problems
+from trtspec.trtllm.rewrite import PYTORCH_BACKEND
 from trtspec.trtllm.versions import contains
-
-PYTORCH_BACKEND = ">=1.0"
-"""Versions of TensorRT-LLM that have backend pytorch."""
 
 
 @dataclass(frozen=True, slots=True)

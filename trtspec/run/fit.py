@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trtspec.errors import UsageError
-from trtspec.methods import Method
+from trtspec.methods import Lookahead, Method
 from trtspec.recipe.schema import Limits, Recipe
 from trtspec.run.types import Request
 
@@ -59,5 +59,14 @@ def _require_own_speculation(
             f"built for: {capacity}",
             where=f"request {request.id}",
             allowed=f"up to {capacity} draft tokens",
-            action="ask for a shorter draft, or build with a larger capacity",
+            action=f"ask for a shorter draft, or build with a larger {_room(recipe)}",
         )
+
+
+def _room(recipe: Recipe) -> str:
+    """Name what the recipe says to have room for a longer draft."""
+    if isinstance(recipe.speculation, Lookahead):
+        return "window_size, ngram_size or verification_set_size"
+    if recipe.backend == "tensorrt":
+        return "engine.max_draft_length"
+    return "speculation.draft_length"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
@@ -12,6 +13,13 @@ from trtspec.methods import ChainMethod, Lookahead, Method
 from trtspec.recipe import Prompt, Sampling
 from trtspec.run.runner import Runner
 from trtspec.run.types import Request, SamplingParams
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+LOOKAHEAD_SIZES = ("window_size", "ngram_size", "verification_set_size")
+_BOUNDS = (("ge", "or more"), ("le", "or less"))
+"""What pydantic calls a bound, and how it is read after its value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,24 +58,58 @@ def own_speculation(
 
     :param lookahead: window, n-gram and verification set size.
     :returns: None if the command line says nothing.
-    :raises UsageError: if the method has no such parameters, or they are not valid.
+    :raises UsageError: if the method has no such parameters, they are not valid, or a
+        size is above the recipe's.
     """
     changes: dict[str, int] = {}
     if draft_length is not None:
-        _require_kind(method, ChainMethod, "--draft-length", "a draft length")
+        what = "draft length of its own"
+        _require_kind(method, ChainMethod, "--draft-length", what)
         changes["draft_length"] = draft_length
     if lookahead is not None:
         _require_kind(method, Lookahead, "--lookahead", "lookahead sizes")
-        names = ("window_size", "ngram_size", "verification_set_size")
-        changes |= dict(zip(names, lookahead, strict=True))
+        changes |= dict(zip(LOOKAHEAD_SIZES, lookahead, strict=True))
     if not changes:
         return None
     try:
-        return type(method).model_validate({**method.model_dump(), **changes})
+        own = type(method).model_validate({**method.model_dump(), **changes})
     except ValidationError as error:
         first = error.errors()[0]
-        where = "--draft-length" if draft_length is not None else "--lookahead"
-        raise UsageError(first["msg"], where=where) from None
+        raise UsageError.from_problems([_not_valid(first, changes)]) from None
+    if isinstance(method, Lookahead):
+        _require_no_larger(own, method)
+    return own
+
+
+def _not_valid(fault: ErrorDetails, changes: dict[str, int]) -> Problem:
+    """Say which value is wrong, and what is allowed."""
+    details = fault.get("ctx", {})
+    place = (*fault["loc"], *details.get("place", ()))
+    key = str(place[0]) if place else ""
+    where = "--draft-length" if "draft_length" in changes else "--lookahead"
+    said = details.get("what") or changes.get(key, fault["input"])
+    what = f"{key} {said}"
+    if bounds := [f"{details[k]} {words}" for k, words in _BOUNDS if k in details]:
+        return Problem(what, where, bounds[0])
+    return Problem(
+        what, where, details.get("allowed", fault["msg"]), details.get("action", "")
+    )
+
+
+def _require_no_larger(own: Method, method: Lookahead) -> None:
+    """Refuse lookahead sizes above those that the artifact was built for."""
+    larger = [
+        Problem(
+            f"{key} {getattr(own, key)}",
+            "--lookahead",
+            f"up to the recipe's {getattr(method, key)}",
+            f"lower it, or build a recipe with a larger {key}",
+        )
+        for key in LOOKAHEAD_SIZES
+        if getattr(own, key) > getattr(method, key)
+    ]
+    if larger:
+        raise UsageError.from_problems(larger)
 
 
 def _require_kind(method: Method, kind: type[Method], where: str, what: str) -> None:

@@ -49,7 +49,7 @@ def totals(completions: Sequence[Completion]) -> str:
     if drafted or accepted:  # not every engine tells how much it drafted
         parts.append(f"acceptance length {1 + accepted / steps:.2f}")
     else:
-        parts.append("no speculation")
+        parts.append("nothing drafted")
     parts += [
         f"LOSSY: {reason}" for reason in sorted({c.lossy for c in completions} - {""})
     ]

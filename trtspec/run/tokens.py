@@ -7,11 +7,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from jinja2 import TemplateError
 from tokenizers import Tokenizer
 
 from trtspec.errors import RunError, UsageError
 from trtspec.run.runner import Message
 from trtspec.run.text import TextStream
+
+_TEMPLATE_FAILURES = (
+    *(TemplateError, ArithmeticError, AttributeError),
+    *(LookupError, TypeError, ValueError),
+)
+"""What a template can raise: its own refusals, and whatever its expressions do."""
 
 
 class TextCodec:
@@ -50,8 +57,6 @@ class TextCodec:
 
         :raises UsageError: if the model has no chat template.
         """
-        from jinja2 import TemplateError
-
         if self._full is None:
             from transformers import AutoTokenizer
 
@@ -72,13 +77,22 @@ class TextCodec:
                 tokenize=False,
                 add_generation_prompt=True,
             )
-        except TemplateError as error:
-            raise UsageError(
+        except _TEMPLATE_FAILURES as error:
+            raise self._template_failure(error) from error
+        return tuple(self._tokenizer.encode(text, add_special_tokens=False).ids)
+
+    def _template_failure(self, error: Exception) -> UsageError:
+        if self._chat_template is None:
+            return UsageError(
                 f"the model's chat template refuses the conversation: {error}",
                 where=str(self._directory),
                 action="change the conversation, or use --raw to send text as it is",
-            ) from error
-        return tuple(self._tokenizer.encode(text, add_special_tokens=False).ids)
+            )
+        return UsageError(
+            f"the recipe's chat template fails: {type(error).__name__}: {error}",
+            where="target.chat_template",
+            action="correct that file, and build again",
+        )
 
     def stream(self, stop: tuple[str, ...]) -> TextStream:
         """Begin decoding one output."""

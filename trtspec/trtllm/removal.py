@@ -13,14 +13,12 @@ from trtspec.methods import Method
 from trtspec.recipe import Recipe, dump_recipe
 from trtspec.trtllm.facts import has_backend, releases, removal
 from trtspec.trtllm.installation import Installation, is_too_old, supported_range
-from trtspec.trtllm.rewrite import pytorch_recipe, rewriting_notes
+from trtspec.trtllm.rewrite import PYTORCH_BACKEND, pytorch_recipe, rewriting_notes
+from trtspec.trtllm.versions import contains
 
 IMAGE = "nvcr.io/nvidia/tensorrt-llm/release"
 TRTSPEC = f"trtspec {__version__}"
-_GO_ON = (
-    f"or go on with this recipe. {TRTSPEC} writes it, but does not run backend pytorch "
-    "yet"
-)
+_YAML_INDENT = " " * 4
 _TRAINED = (
     "EAGLE-3 with weights trained for this target, or draft_target with a smaller "
     "model of the same vocabulary; ngram where there is no drafter"
@@ -45,29 +43,37 @@ def recommended_version() -> str:
 
 
 def engine_unavailable(
-    installation: Installation, recipe: Recipe | None = None
+    installation: Installation, recipe: Recipe | None = None, *, building: bool = True
 ) -> BackendUnavailableError:
     """Make the error for an engine path that is not there, with the ways on.
 
     :param installation: one for which ``engine_problems`` gives any.
     :param recipe: what was to be built or run, to be rewritten for the other way.
+    :param building: whether engines were to be built, not only run.
     """
-    error = BackendUnavailableError.from_problems(engine_problems(installation, recipe))
+    problems = engine_problems(installation, recipe, building=building)
+    error = BackendUnavailableError.from_problems(problems)
     assert isinstance(error, BackendUnavailableError), "the class it was asked of"
     return error
 
 
 def engine_problems(
-    installation: Installation, recipe: Recipe | None = None
+    installation: Installation, recipe: Recipe | None = None, *, building: bool = True
 ) -> tuple[Problem, ...]:
-    """Say why engines can be neither built nor run here; empty if nothing is missing.
+    """Say why engines cannot be built or run here; empty if nothing is missing.
 
-    GPUs and example scripts are not asked for.
+    One problem per cause; its action has all the ways on. GPUs and example scripts are
+    not asked for.
+
+    :param recipe: to be rewritten for backend pytorch, where that is a way on.
+    :param building: whether engines are to be built; running them takes no builder.
     """
-    return tuple(_problems(installation, recipe))
+    return tuple(_problems(installation, recipe, building))
 
 
-def _problems(installation: Installation, recipe: Recipe | None) -> Iterator[Problem]:
+def _problems(
+    installation: Installation, recipe: Recipe | None, building: bool
+) -> Iterator[Problem]:
     version = installation.version
     if installation.package is None:
         yield _not_installed(recipe)
@@ -78,11 +84,9 @@ def _problems(installation: Installation, recipe: Recipe | None) -> Iterator[Pro
         what = f"TensorRT-LLM {version} is older than what trtspec drives"
         yield Problem(what, allowed=supported_range(), action=_pin())
     elif not has_backend(version):
-        yield _removed(version)
-        yield from _other_backend(recipe)
-    elif installation.builder is None:
-        yield _no_builder(version, installation.why_absent("builder"))
-        yield from _other_backend(recipe)
+        yield _removed(version, recipe)
+    elif building and installation.builder is None:
+        yield _no_builder(version, installation.why_absent("builder"), recipe)
     elif not installation.executor:
         yield Problem(
             f"TensorRT-LLM {version} cannot run: {installation.why_absent('executor')}",
@@ -116,40 +120,44 @@ def _runs_on_reference(method: Method) -> bool:
     return any(entry.covers("reference", None) for entry in method.exactness())
 
 
-def _removed(version: Version) -> Problem:
+def _removed(version: Version, recipe: Recipe | None) -> Problem:
     gone = removal()
     return Problem(
         f"TensorRT-LLM {version} has no engine backend: the engine path was removed "
         f"upstream in {gone.first_without} ({gone.what})",
-        action=_pin(),
+        action="; or ".join((_pin(), *_other_backend(version, recipe))),
     )
 
 
-def _no_builder(version: Version, why: str) -> Problem:
+def _no_builder(version: Version, why: str, recipe: Recipe | None) -> Problem:
+    cure = f"reinstall it: {_pip(version.public)}, or put trtllm-build on PATH"
     return Problem(
         f"this TensorRT-LLM {version} has no builder: {why}; the engine path was "
         f"removed upstream in {removal().first_without}, but {version} should have it",
-        action=f"install it whole, or put trtllm-build on PATH; or {_pin()}",
+        action="; or ".join((cure, _pin(), *_other_backend(version, recipe))),
     )
 
 
-def _other_backend(recipe: Recipe | None) -> Iterator[Problem]:
+def _other_backend(version: Version, recipe: Recipe | None) -> Iterator[str]:
     """Say what becomes of the recipe on backend pytorch."""
     if recipe is None:
         return
     method = recipe.speculation.method
+    where = "backend pytorch"
+    if not contains(PYTORCH_BACKEND, version):
+        where += f" (TensorRT-LLM {PYTORCH_BACKEND})"
     rewritten = pytorch_recipe(recipe)
     if rewritten is not None:
-        yield Problem(
-            f"method {method} exists on backend pytorch too",
-            action="; ".join((_GO_ON, *rewriting_notes(recipe)))
-            + ":\n"
-            + textwrap.indent(dump_recipe(rewritten).rstrip(), "    "),
+        go_on = (
+            f"rewrite the recipe for {where}, which has method {method} too but which "
+            f"{TRTSPEC} does not run yet"
         )
+        yaml = textwrap.indent(dump_recipe(rewritten).rstrip(), _YAML_INDENT)
+        yield "; ".join((go_on, *rewriting_notes(recipe))) + ":\n" + yaml
     elif method in _INSTEAD:
         why, take = _INSTEAD[method]
-        yield Problem(
-            f"method {method} has no equivalent on backend pytorch: {why}",
-            action=f"or take there: {take}. {TRTSPEC} does not run backend "
-            "pytorch and has no EAGLE-3 yet",
+        yield (
+            f"take another method: method {method} has no equivalent on {where}: "
+            f"{why}. Take there {take}. {TRTSPEC} does not run backend pytorch and has "
+            "no EAGLE-3 yet"
         )

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from trtspec.methods import DraftTarget, NGram
 from trtspec.recipe import Recipe
 
+PYTORCH_BACKEND = ">=1.0"
+"""Versions of TensorRT-LLM that have backend pytorch."""
 EQUIVALENT = frozenset({"none", "ngram", "draft_target"})
 """Methods that backend pytorch has too."""
 QUANTIZED = frozenset({"none", "fp8", "nvfp4", "int4_awq"})

@@ -100,6 +100,13 @@ def test_method_that_is_never_exact_is_told_even_when_greedy():
     finding = only(keeps_the_output(subject("redrafter", greedy_search=False)))
     assert finding.severity == "blocking"
     assert finding.what == "lossy: redrafter on backend tensorrt, greedy"
+    assert finding.action.startswith("set speculation.greedy_search: true, or accept")
+    both = only(
+        keeps_the_output(subject("redrafter", "tensorrt", 1.0, greedy_search=False))
+    )
+    assert both.action.startswith(
+        "set speculation.greedy_search: true and set sampling.temperature to 0, or"
+    )
     # who asks for typical acceptance has accepted it
     finding = only(keeps_the_output(subject("eagle", **TYPICAL)))
     assert finding.severity == "warning"

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.check.samples import subject
-from trtspec.check.rules.workload import prompts
+from trtspec.check.rules.workload import chat_template, prompts
 
 
 def findings(base, name="prompts.jsonl"):
@@ -49,3 +49,31 @@ def test_every_bad_line_is_told(tmp_path):
 def test_without_a_workload_or_a_file_there_is_nothing_to_read(tmp_path):
     assert not list(prompts(subject(base=tmp_path)))
     assert not list(prompts(subject(workload={"prompts": "absent.jsonl"})))
+
+
+def template_findings(base, name="chat.jinja"):
+    return list(chat_template(subject(base=base, target={"chat_template": name})))
+
+
+@pytest.mark.parametrize(
+    ("content", "fault"),
+    [
+        (None, "cannot be read"),
+        (b"\xff\xfe", "cannot be read"),
+        (b"  \n", "is empty"),
+        (b"{% for m in %}", "is no Jinja template: line 1"),
+    ],
+)
+def test_a_chat_template_that_is_none_is_blocking(tmp_path, content, fault):
+    if content is not None:
+        (tmp_path / "chat.jinja").write_bytes(content)
+    (finding,) = template_findings(tmp_path)
+    assert finding.severity == "blocking"
+    assert finding.where == "target.chat_template"
+    assert f"chat.jinja {fault}" in finding.what
+
+
+def test_a_chat_template_may_have_what_transformers_adds_to_jinja(tmp_path):
+    text = "{% for m in messages %}{%- generation -%}{{ m }}{% endgeneration %}"
+    (tmp_path / "chat.jinja").write_text(text + "{% break %}{% endfor %}")
+    assert template_findings(tmp_path) == []

@@ -16,6 +16,7 @@ from tests.models.drafters import write_eagle, write_medusa, write_redrafter
 from tests.models.tiny import write_checkpoint
 from tests.standins import StandIn, install
 from trtspec.build.build import Built, build
+from trtspec.gpus import VISIBLE
 from trtspec.recipe import load_recipe
 from trtspec.trtllm.engine.backend import TensorRTBackend
 from trtspec.trtllm.probe import probe
@@ -109,6 +110,7 @@ class Workshop:
         """Give the backend that is found while the stand-ins are on the path."""
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("TRTSPEC_CACHE", str(self.folder / "cache"))
+            patch.delenv(VISIBLE, raising=False)
             self.standin.activate(patch)
             yield TensorRTBackend(probe())
 

@@ -137,23 +137,42 @@ def test_what_a_method_adds_to_the_checkpoint_is_held(method, key, value):
 
 
 @pytest.mark.parametrize(
-    ("method", "is_needed"),
-    [("ngram", True), ("eagle", True), ("none", False), ("medusa", False),
-     ("redrafter", False), ("lookahead", False)],
+    ("method", "weights", "cache", "is_held"),
+    [("none", "none", "auto", True), ("medusa", "none", "auto", True),
+     ("redrafter", "none", "auto", True), ("lookahead", "fp8", "auto", True),
+     ("none", "nvfp4", "fp8", True), ("none", "none", "int8", False),
+     ("medusa", "fp8", "int8", False), ("none", "int4_awq", "fp8", False),
+     ("ngram", "none", "int8", True), ("eagle", "none", "fp8", True)],
 )  # fmt: skip
-def test_paged_context_is_needed_or_reported(method, is_needed):
+def test_paged_context_is_held_unless_the_kv_cache_switches_it_off(
+    method, weights, cache, is_held
+):
+    made = recipe(
+        method, target={"quantization": weights}, engine={"kv_cache": cache}
+    )  # fmt: skip
     key = "build_config.plugin_config.use_paged_context_fmha"
-    wrong, told = faults(changed(key, False, method), recipe(method))
     text = f"{key} is False, planned was True"
-    assert (wrong, told) == (([text], []) if is_needed else ([], [text]))
+    wrong, told = faults(changed(key, False, method), made)
+    assert (text in wrong, text in told) == (is_held, not is_held)
 
 
-def test_engine_of_another_version_and_larger_lengths_are_only_told():
+@pytest.mark.parametrize("version", ["1.2.0", "1.2.1rc1", "0.20.0", "", None])
+def test_engine_of_another_version_is_wrong(version):
+    for method in ("none", "ngram"):
+        built = {**engine(method), "version": version}
+        wrong, _ = faults(built, recipe(method))
+        assert f"version is {version}, planned was 1.2.1" in wrong
+
+
+def test_engine_of_the_same_version_built_otherwise_is_no_other():
+    assert faults({**engine("none"), "version": "1.2.1+cu13"}, recipe()) == ([], [])
+
+
+def test_larger_lengths_are_only_told():
     built = engine("ngram", max_seq_len=4096, max_num_tokens=16384)
-    wrong, told = faults({**built, "version": "1.2.0"}, recipe("ngram"))
+    wrong, told = faults(built, recipe("ngram"))
     assert wrong == []
     assert told == [
-        "version is 1.2.0, planned was 1.2.1",
         "build_config.max_num_tokens is 16384, planned was 8192",
         "build_config.max_seq_len is 4096, planned was 2057",
     ]

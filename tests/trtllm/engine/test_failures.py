@@ -1,9 +1,13 @@
 """Every known failure is explained by a line as its program writes it; no other is."""
 
+import re
+
 import pytest
 from packaging.version import Version
 
+from tests.trtllm.engine.samples import recipe
 from trtspec.build.command import CommandError
+from trtspec.recipe import EngineOptions, Limits, Target
 from trtspec.trtllm import facts
 from trtspec.trtllm.engine.failures import explained, known_failure
 from trtspec.trtllm.versions import contains
@@ -72,6 +76,8 @@ LINES = {
     "context-gen fusion IFB",
     "gpu_out_of_memory": "[TRT] [E] Error Code 2: OutOfMemory (Requested size was "
     "17179869184 bytes.)",
+    "gpu_out_of_memory_converting": "torch.OutOfMemoryError: CUDA out of memory. Tried "
+    "to allocate 16.00 GiB.",
     "killed": "Killed",
     "disk_full": "OSError: [Errno 28] No space left on device: 'rank0.engine'",
     "tensorrt_missing": "ModuleNotFoundError: No module named 'tensorrt'",
@@ -160,7 +166,7 @@ def test_explanation_has_the_last_lines_what_it_means_and_what_to_do():
         "  | KeyError: 'fc.bias'",
         f"  meaning: {known.meaning} ({known.source})",
     ]
-    assert problem.action == f"{known.action}; see the log x.log"
+    assert problem.action == known.action.removesuffix(".") + "; see the log x.log"
     assert error.tail == tuple(tail)
 
 
@@ -180,3 +186,43 @@ def test_program_that_was_killed_is_explained_without_a_line_of_its_own():
 def test_failure_without_output_is_told_too():
     error = explained(failed("exit status 3"), "build", V1)
     assert error.problems[0].what == "exit status 3"
+
+
+def test_keys_that_are_to_be_changed_are_keys_of_a_recipe():
+    known = {
+        "speculation": {"method", "draft_length"} | keys_of(recipe("draft_target")),
+        "target": set(Target.model_fields),
+        "limits": set(Limits.model_fields),
+        "engine": set(EngineOptions.model_fields),
+    }
+    named = {
+        (section, key)
+        for failure in FAILURES
+        for section, key in re.findall(
+            r"\b(target|limits|engine|speculation)\.(\w+)", failure.action
+        )
+    }
+    assert len(named) > 5
+    assert all(key in known[section] for section, key in named)
+
+
+def keys_of(made):
+    return set(type(made.speculation).model_fields)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["blocks_not_onboarded", "fused_step_off", "lookahead_request_refused",
+     "lookahead_draft_length", "beam_search", "block_reuse_off", "empty_draft"],
+)  # fmt: skip
+def test_what_no_recipe_decides_is_to_be_reported(name):
+    action = next(f.action for f in FAILURES if f.name == name)
+    assert action.startswith("Report it: trtspec ")
+
+
+def test_out_of_memory_names_limits_only_where_they_have_an_effect():
+    line = [LINES["gpu_out_of_memory_converting"]]
+    for stage in ("convert", "quantize"):
+        assert "limits." not in known_failure(line, stage, V1).action
+    for stage in ("build", "run"):
+        assert "limits.max_batch_size" in known_failure(line, stage, V1).action

@@ -175,3 +175,18 @@ def test_every_gpu_must_have_its_part(engine, config, suffix):
 def test_checkpoint_that_names_no_gpus_has_one_part(engine):
     with pytest.raises(BuildError, match=r"did not write rank0\.engine"):
         require_ranks(engine({}), ".engine", LOG)
+
+
+@pytest.mark.parametrize(
+    ("found", "is_same"),
+    [("1.2.1", True), ("1.2.1+cu13", True), ("v1.2.1", True), ("1.2.1rc1", False),
+     ("1.2.0", False), ("1.2.1.post1", False), ("", False), (None, False)],
+)  # fmt: skip
+def test_version_is_the_same_whatever_its_local_part(found, is_same):
+    wanted = Expected("version", ("1.2.1",), "same version")
+    here = told(wanted, config={"version": found})
+    text = f"version is {found}, planned was 1.2.1"
+    assert here == ([] if is_same else [(text, True)])
+    assert told(wanted, config={}) == [
+        ("version is not written, planned was 1.2.1", True)
+    ]

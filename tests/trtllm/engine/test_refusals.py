@@ -86,3 +86,11 @@ def test_installation_that_cannot_build_is_refused(tmp_path, version, keys, said
     assert said in str(caught.value)
     assert workshop.standin.calls() == []
     assert not workshop.engines.exists()
+
+
+def test_machine_without_a_gpu_is_refused(tmp_path):
+    workshop = make_workshop(tmp_path, gpus=0)
+    with pytest.raises(FindingsError, match="no GPU is visible") as caught:
+        workshop.build(workshop.write("none"))
+    assert "the NVIDIA driver lists no GPU" in str(caught.value)
+    assert workshop.standin.calls() == []

@@ -87,13 +87,12 @@ def test_checkpoint_that_is_here_is_named_by_its_absolute_path(
 
 
 def test_harmless_change_is_told_and_logged(act, tmp_path):
-    _, told, _ = act(
-        recipe(), "build-target", built(plugins={"use_paged_context_fmha": False})
-    )
+    made = recipe(engine={"build_flags": {"reduce_fusion": "enable"}})
+    _, told, _ = act(made, "build-target", built(plugins={"reduce_fusion": False}))
     (line,) = told
     assert line == (
-        "changed by TensorRT-LLM: build_config.plugin_config.use_paged_context_fmha "
-        "is False, planned was True"
+        "changed by TensorRT-LLM: build_config.plugin_config.reduce_fusion is False, "
+        "planned was True"
     )
     assert (tmp_path / "stage.log").read_text() == f"{line}\n"
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from trtspec.check.finding import Finding
 from trtspec.check.subject import Subject
-from trtspec.methods import lossy_reason
+from trtspec.methods import ReDrafter, lossy_reason
 
 
 def runs_on_backend(subject: Subject) -> Iterator[Finding]:
@@ -43,8 +43,24 @@ def keeps_the_output(subject: Subject) -> Iterator[Finding]:
         subject.where("speculation", "method"),
         f"lossy: {method.method} on backend {recipe.backend}, {how}",
         reason,
-        ""
-        if allowed
-        else "set sampling.temperature to 0, or accept it with "
-        "speculation.allow_lossy: true; every output then says so",
+        "" if allowed else _way_on(subject, sampled=sampled),
+    )
+
+
+def _way_on(subject: Subject, *, sampled: bool) -> str:
+    """Say what keeps the output: greedy decoding, unless that is lossy itself."""
+    recipe, method = subject.recipe, subject.recipe.speculation
+    steps = []
+    if lossy_reason(method, recipe.backend, subject.version, sampled=False):
+        is_beam = isinstance(method, ReDrafter)
+        steps.append(
+            "set speculation.greedy_search: true"
+            if is_beam
+            else "choose another method"
+        )
+    if sampled and steps != ["choose another method"]:
+        steps.append("set sampling.temperature to 0")
+    return (
+        f"{' and '.join(steps)}, or accept it with speculation.allow_lossy: true; "
+        "every output then says so"
     )

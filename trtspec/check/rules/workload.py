@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from pathlib import Path
 
 from trtspec.check.finding import Finding
 from trtspec.check.subject import Subject
@@ -31,15 +33,35 @@ def prompts(subject: Subject) -> Iterator[Finding]:
 
 
 def chat_template(subject: Subject) -> Iterator[Finding]:
-    """Refuse a chat template that is not there."""
+    """Refuse a chat template that is not there, or is none."""
     name = subject.recipe.target.chat_template
-    if name is None or subject.base is None or (subject.base / name).is_file():
+    if name is None or subject.base is None:
         return
-    yield Finding(
-        "chat-template",
-        "blocking",
-        subject.where("target", "chat_template"),
-        f"there is no file {name}",
-        "conversations could not be written as the model expects them",
-        "give a file with the chat template, relative to the recipe",
-    )
+    if fault := _template_fault(subject.base / name):
+        yield Finding(
+            "chat-template",
+            "blocking",
+            subject.where("target", "chat_template"),
+            f"{name} {fault}",
+            "conversations could not be written as the model expects them",
+            "give a file with the chat template, relative to the recipe",
+        )
+
+
+def _template_fault(path: Path) -> str:
+    """Say what keeps a file from being a chat template; empty if nothing does."""
+    from jinja2 import Environment, TemplateSyntaxError
+
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        return f"cannot be read: {error}"
+    if not text.strip():
+        return "is empty"
+    # transformers knows two more kinds of statement than plain Jinja
+    environment = Environment(extensions=["jinja2.ext.loopcontrols"])  # noqa: S701
+    try:
+        environment.parse(re.sub(r"{%-?\s*(end)?generation\s*-?%}", "", text))
+    except TemplateSyntaxError as error:
+        return f"is no Jinja template: line {error.lineno}: {error.message}"
+    return ""

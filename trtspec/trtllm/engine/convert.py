@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from trtspec.build.command_line import OUTPUT, slot
+from trtspec.errors import BuildError
 from trtspec.methods import DraftTarget, Eagle, Medusa, ReDrafter
 from trtspec.recipe.schema import Recipe
 from trtspec.trtllm import facts
@@ -144,6 +145,14 @@ class _Calls:
 
     def redrafter(self, method: ReDrafter) -> list[Conversion]:
         two_steps = self.tools.takes("redrafter", TWO_STEPS)
+        if not two_steps and not self.tools.takes("redrafter", "--model_dir"):
+            version = self.tools.version
+            raise BuildError(
+                "it is not established how the script of method redrafter is called "
+                f"in TensorRT-LLM {version}",
+                where="speculation.method",
+                action="choose a final release, or another method",
+            )
         base = self.plain(CONVERT_BASE, QUANTIZE_BASE) if two_steps else None
         arguments: list[Argument] = (
             [TWO_STEPS, slot(base.stage)] if base else ["--model_dir", slot("target")]

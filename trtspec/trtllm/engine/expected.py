@@ -9,7 +9,11 @@ from trtspec.recipe.schema import Recipe
 from trtspec.trtllm import facts
 from trtspec.trtllm.engine.compile import gemm_plugin, mode_of
 from trtspec.trtllm.engine.convert import carries_rotary_base
-from trtspec.trtllm.engine.quantization import draft_kv_cache_of, kv_cache_of
+from trtspec.trtllm.engine.quantization import (
+    draft_kv_cache_of,
+    keeps_paged_context,
+    kv_cache_of,
+)
 from trtspec.trtllm.engine.readback import Expected
 from trtspec.trtllm.engine.sizes import (
     EngineSizes,
@@ -71,7 +75,9 @@ def target_engine(
     recipe: Recipe, sizes: EngineSizes, version: str, rope_theta: float | None = None
 ) -> tuple[Expected, ...]:
     """Expect of the target engine, all that its checkpoint says included."""
-    mode = mode_of(recipe)
+    mode, weights = mode_of(recipe), recipe.target.quantization
+    needed = drafts_come_from_outside(recipe) or mode == "eagle"
+    is_kept = keeps_paged_context(weights, kv_cache_of(recipe))
     grown = sizes.max_seq_len + (sizes.max_draft_len if mode != "none" else 0)
     lengths = [grown]
     if isinstance(recipe.speculation, Eagle):  # late versions add its layers too
@@ -80,9 +86,9 @@ def target_engine(
         *_in_engine(target_checkpoint(recipe, rope_theta)),
         Expected(f"{_BUILD}.speculative_decoding_mode", (facts.modes()[mode],)),
         Expected(f"{_BUILD}.max_draft_len", (sizes.max_draft_len,)),
-        *_build(recipe, sizes, version, recipe.target.quantization),
+        *_build(recipe, sizes, version, weights),
         Expected(f"{_BUILD}.max_seq_len", tuple(lengths), "at least"),
-        _paged_context(drafts_come_from_outside(recipe) or mode == "eagle"),
+        _paged_context(needed=needed or is_kept),
     )
 
 
@@ -139,7 +145,7 @@ def _build(
 ) -> Iterator[Expected]:
     plugins = f"{_BUILD}.plugin_config"
     gemm = _gemm_plugin(recipe, quantization)
-    yield Expected("version", (version,), "reported")
+    yield Expected("version", (version,), "same version")
     yield Expected(f"{plugins}.gemm_plugin", gemm)
     yield Expected(f"{_BUILD}.max_batch_size", (sizes.max_batch_size,))
     yield Expected(f"{_BUILD}.max_input_len", (sizes.max_input_len,))
@@ -170,7 +176,7 @@ def _extra(recipe: Recipe) -> Iterator[Expected]:
             yield Expected(key, (value == "enable",), "reported")
 
 
-def _paged_context(needed: bool) -> Expected:
+def _paged_context(*, needed: bool) -> Expected:
     """Paged context FMHA: some methods fail without it, others lose KV reuse."""
     key = f"{_BUILD}.plugin_config.use_paged_context_fmha"
     return Expected(key, (True,), "equal" if needed else "reported")

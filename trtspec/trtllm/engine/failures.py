@@ -44,7 +44,9 @@ def explained(error: CommandError, phase: Phase, version: Version) -> CommandErr
     known = known_failure([*error.tail, first.what], phase, version)
     shown = [f"  | {line}" for line in error.tail[-_SHOWN_LINES:]]
     meaning = [f"  meaning: {known.meaning} ({known.source})"] if known else []
-    action = f"{known.action}; {first.action}" if known else first.action
+    action = (
+        f"{known.action.removesuffix('.')}; {first.action}" if known else first.action
+    )
     return CommandError(
         "\n".join([first.what, *shown, *meaning]), action=action, tail=error.tail
     )

@@ -13,6 +13,8 @@ from trtspec.trtllm.engine.toolchain import Argument
 CALIBRATION = "calibration"
 """The place that stands for a calibration dataset which is a folder here."""
 
+_KEEP_FP8_CACHE = ("fp8", "nvfp4")
+
 
 def is_quantized(recipe: Recipe) -> bool:
     """Whether the target goes through quantize.py, for its weights or KV cache."""
@@ -32,6 +34,15 @@ def kv_cache_of(recipe: Recipe) -> str:
 def draft_kv_cache_of(recipe: Recipe, method: DraftTarget) -> str:
     """Give the type that the draft model's KV cache is quantized to."""
     return _kv_cache(recipe, method.quantization)
+
+
+def keeps_paged_context(weights: str, kv_cache: str) -> bool:
+    """Whether the builder leaves paged context FMHA on (tensorrt_llm/builder.py).
+
+    :param weights: their quantization.
+    :param kv_cache: type that the KV cache is quantized to; empty if it is not.
+    """
+    return not kv_cache or (kv_cache == "fp8" and weights in _KEEP_FP8_CACHE)
 
 
 def described(recipe: Recipe) -> str:

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from packaging.version import InvalidVersion, Version
+
 from trtspec.errors import BuildError, RunError
 from trtspec.trtllm.engine.engine_config import CONFIG, read_json
 
-Rule = Literal["equal", "at least", "reported"]
+Rule = Literal["equal", "at least", "same version", "reported"]
 _MISSING = "not written"
 
 
@@ -20,7 +22,8 @@ class Expected:
 
     :param key: with dots, such as ``build_config.plugin_config.gemm_plugin``.
     :param values: those that are as planned; the first is what was asked for.
-    :param rule: ``equal`` and ``at least`` fail otherwise; ``reported`` only tells.
+    :param rule: ``reported`` only tells; the others fail otherwise. ``same version``
+        leaves the local part of a version out: 1.2.1+cu13 is 1.2.1.
     """
 
     key: str
@@ -56,6 +59,8 @@ def differences(
     for one in expected:
         found = _look_up(config, one.key)
         if any(_same(found, value) for value in one.values):
+            continue
+        if one.rule == "same version" and _is_version(found, one.planned):
             continue
         enough = one.rule == "at least" and _is_number(found) and found >= one.planned
         wrong = one.rule != "reported" and not enough
@@ -132,6 +137,13 @@ def _same(found: Any, planned: Any) -> bool:
     if isinstance(planned, str) and isinstance(found, str):
         return found.lower() == planned.lower()
     return bool(found == planned)
+
+
+def _is_version(found: Any, planned: str) -> bool:
+    try:
+        return Version(str(found)).public == Version(planned).public
+    except InvalidVersion:
+        return False
 
 
 def _is_number(value: object) -> bool:

@@ -33,7 +33,7 @@ from trtspec.trtllm.engine.tokenizer import tokenizer_stage
 from trtspec.trtllm.engine.toolchain import Toolchain
 from trtspec.trtllm.examples import script_sha256
 
-COMMAND_VERSION = 1
+COMMAND_VERSION = 2
 """Raised when the same command on the same inputs would be judged in another way."""
 
 BUILD_TARGET, BUILD_DRAFT = "build-target", "build-draft"

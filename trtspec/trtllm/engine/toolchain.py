@@ -62,14 +62,24 @@ class Toolchain:
         """
         relative = facts.script_path(program, self.version)
         if relative is None:
-            raise BuildError(
-                f"TensorRT-LLM {self.version} has no script to convert for {program}",
-                action="choose another version or method",
-            )
+            raise self._no_script(program)
         examples = self.installation.examples
         if examples is None or examples.assumed:
             return (examples.root if examples else IMAGE_FOLDER) / relative
         return examples.script(program, self.version)
+
+    def _no_script(self, program: facts.Program) -> BuildError:
+        """Of release candidates less is established than of what became of them."""
+        if self.version.is_prerelease:
+            return BuildError(
+                f"no script is established for {program} in this release candidate "
+                f"({self.version})",
+                action="choose a final release",
+            )
+        return BuildError(
+            f"TensorRT-LLM {self.version} has no script to convert for {program}",
+            action="choose another version or method",
+        )
 
     def paths(self, program: facts.Program) -> dict[str, str]:
         """Say what the places of a command stand for here."""

@@ -13,6 +13,7 @@ from trtspec.trtllm.engine.rules import (
     lengths,
     methods,
     models,
+    planning,
     precision,
 )
 from trtspec.trtllm.installation import assumed_for
@@ -27,7 +28,7 @@ def public_functions(module):
 
 
 def test_no_rule_is_forgotten():
-    modules = (flags, gpu, lengths, methods, models, precision)
+    modules = (flags, gpu, lengths, methods, models, planning, precision)
     written = set().union(*map(public_functions, modules))
     assert set(ENGINE_RULES) == written
     assert len(ENGINE_RULES) == len(written)

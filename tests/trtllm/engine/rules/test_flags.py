@@ -5,6 +5,7 @@ import pytest
 from tests.trtllm.engine.rules.findings import findings, on_gpu, only
 from tests.trtllm.engine.samples import recipe
 from trtspec.trtllm.engine.rules.flags import (
+    KEYS,
     OURS,
     PATHS,
     REFUSED,
@@ -56,19 +57,37 @@ def test_flag_that_the_version_would_not_take_is_refused(name, value, version, w
     )
     assert finding.what == f"{name}: {value}"
     assert why in finding.why
+    assert finding.action in ("delete it", "correct it, or delete it")
 
 
 @pytest.mark.parametrize("name", sorted(OURS))
-def test_flag_that_follows_from_the_recipe_is_refused(name):
+def test_flag_that_trtspec_sets_itself_is_refused_with_the_reason(name):
     finding = only(flags_are_known, flags(**{name: 1}))
     assert finding.severity == "blocking"
-    assert finding.why == "it follows from the recipe's other keys"
+    assert (finding.why, finding.action) == (OURS[name], "delete it")
+
+
+@pytest.mark.parametrize("name", sorted(KEYS))
+def test_flag_that_follows_from_another_key_is_refused_with_that_key(name):
+    finding = only(flags_are_known, flags(**{name: 1}))
+    assert finding.severity == "blocking"
+    assert finding.why == f"it follows from {KEYS[name]}"
+    assert finding.action == f"delete it, and set {KEYS[name]}"
+
+
+def test_keys_that_flags_follow_from_are_keys_of_a_recipe():
+    keys = [key for key in KEYS.values() if " " not in key]
+    known = recipe("draft_target", engine={}).model_dump()
+    for section, name in (key.split(".") for key in keys):
+        assert name in known[section]
+    assert len(keys) == len(KEYS) - 1
 
 
 def test_gemm_plugin_that_is_none_is_refused():
     finding = only(flags_are_known, recipe(engine={"gemm_plugin": "float64"}))
     assert (finding.severity, finding.where) == ("blocking", "engine.gemm_plugin")
     assert "bfloat16" in finding.why
+    assert finding.action == "write one of these, or delete the line"
 
 
 @pytest.mark.parametrize(

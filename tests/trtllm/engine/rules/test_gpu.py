@@ -1,10 +1,17 @@
 """Types that the GPU here has pass, and GPUs that are enough; others are told."""
 
 import pytest
+from packaging.version import Version
 
 from tests.trtllm.engine.rules.findings import findings, on_gpu, only
 from tests.trtllm.engine.samples import recipe
-from trtspec.trtllm.engine.rules.gpu import gpu_has_the_type, gpus_suffice
+from trtspec.check.subject import Subject, key_itself
+from trtspec.trtllm.engine.rules.gpu import (
+    gpu_has_the_type,
+    gpu_is_visible,
+    gpus_suffice,
+)
+from trtspec.trtllm.installation import Absence, Installation, assumed_for
 
 
 def quantized(method, weights="none", cache="auto", **fields):
@@ -88,3 +95,29 @@ def test_fewer_gpus_than_share_a_model_are_a_warning():
     assert "tensor_parallel 4 of the target model, with 2 visible GPUs" in finding.what
     where = only(gpus_suffice, shared(1, 4), gpus=gpus).where
     assert where == "speculation.tensor_parallel"
+
+
+NO_DRIVER = Absence("gpus", "no NVIDIA driver: library not found")
+
+
+def test_machine_without_a_visible_gpu_is_refused_with_the_reason():
+    here = Installation(version=Version("1.2.1"), absences=(NO_DRIVER,))
+    (finding,) = gpu_is_visible(here, Subject(recipe(), key_itself))
+    assert (finding.severity, finding.where) == ("blocking", "installation")
+    assert finding.what.startswith("no GPU is visible: engines can be neither built")
+    assert finding.why == "no NVIDIA driver: library not found"
+    assert "trtspec plan RECIPE --trtllm 1.2.1 needs none" in finding.action
+
+
+@pytest.mark.parametrize(
+    "installation",
+    [
+        assumed_for("1.2.1"),
+        Installation(version=Version("1.2.1"), gpus=(on_gpu("9.0"),)),
+        # something else is what they lack
+        Installation(absences=(NO_DRIVER,)),
+        Installation(version=Version("1.3.0rc21"), absences=(NO_DRIVER,)),
+    ],
+)
+def test_gpu_that_is_there_or_is_not_looked_for_passes(installation):
+    assert not list(gpu_is_visible(installation, Subject(recipe(), key_itself)))

@@ -56,6 +56,13 @@ def test_capacity_that_has_no_effect_is_refused(method):
     finding = only(capacity_is_settable, made)
     assert (finding.severity, finding.where) == ("blocking", "engine.max_draft_length")
     assert finding.what == f"max_draft_length 200 with method {method}"
+    assert finding.action == "delete engine.max_draft_length"
+
+
+def test_capacity_that_has_no_effect_is_told_once():
+    made = recipe("medusa", engine={"max_draft_length": 1})
+    assert len(findings(capacity_is_settable, made)) == 1
+    assert not findings(draft_capacity_holds, made)
 
 
 SHORT = {"max_input_tokens": 200, "max_total_tokens": 400}

@@ -1,5 +1,7 @@
 """Models that the method can be built for pass; each other one is refused."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.check.samples import DRAFT, MODEL
@@ -60,7 +62,6 @@ def test_family_of_the_method_passes(method, family, version):
 @pytest.mark.parametrize(
     ("method", "family", "version", "established"),
     [
-        ("none", "gemma", "1.2.1", "llama, mistral, mixtral, qwen, qwen2"),
         ("medusa", "mistral", "1.2.1", "llama, mixtral, qwen2"),
         ("eagle", "qwen2", "1.2.1", "llama"),
         ("redrafter", "qwen2", "0.20.0", "llama"),
@@ -72,12 +73,32 @@ def test_family_that_the_method_does_not_have_is_refused(
 ):
     made = recipe(method, target={"family": family})
     finding = only(family_is_supported, made, version)
-    assert (finding.severity, finding.where) == ("blocking", "target.model")
+    assert (finding.severity, finding.where) == ("blocking", "target.family")
+    here = only(
+        family_is_supported, made, version, target=variant(MODEL, family=family)
+    )
+    assert here == replace(finding, where="target.model")
     assert f"the target model is of the family {family}, which {method} cannot" in (
         finding.what
     )
     assert finding.what.endswith(f"on TensorRT-LLM {version}")
     assert finding.why == f"established are: {established}"
+
+
+@pytest.mark.parametrize("method", ["none", "medusa", "draft_target"])
+def test_stated_family_that_no_script_converts_is_refused_at_its_key(method):
+    made = recipe(method, target={"family": "klingon"})
+    finding = only(family_is_supported, made)
+    assert (finding.severity, finding.where) == ("blocking", "target.family")
+    assert finding.what == (
+        "family klingon is none that TensorRT-LLM's scripts convert here"
+    )
+    assert finding.why.startswith("established are: llama, ")
+    assert finding.action.startswith("correct target.family")
+    made = recipe("draft_target", family="klingon")
+    finding = only(family_is_supported, made)
+    assert finding.where == "speculation.family"
+    assert finding.action.startswith("correct speculation.family")
 
 
 def test_redrafter_of_a_qwen_passes_from_1_0_on():

@@ -8,6 +8,7 @@ from tests.trtllm.engine.samples import VERSIONS, recipe
 from trtspec.check.subject import Subject, key_itself
 from trtspec.trtllm.engine.rules.precision import (
     blocks_are_read_in_this_type,
+    calibration_has_an_effect,
     calibration_is_there,
     documented_type,
     format_exists,
@@ -64,6 +65,8 @@ def test_redrafter_that_is_not_quantized_or_takes_a_base_passes():
         ("none", "none", "int8"),
         ("medusa", "int4_awq", "fp8"),
         ("lookahead", "none", "int8"),
+        # its own rule refuses any quantization
+        ("eagle", "none", "int8"),
     ],
 )
 def test_cache_whose_blocks_can_be_reused_passes(method, weights, cache):
@@ -78,7 +81,6 @@ def test_cache_whose_blocks_can_be_reused_passes(method, weights, cache):
         ("ngram", "none", "fp8"),
         ("ngram", "int4_awq", "fp8"),
         ("ngram", "int8_sq", "fp8"),
-        ("eagle", "none", "int8"),
     ],
 )
 def test_cache_that_ends_the_reuse_of_blocks_is_refused(method, weights, cache):
@@ -190,3 +192,30 @@ def test_dataset_in_a_folder_that_is_not_here_is_refused(tmp_path, dataset):
     assert finding.where == "engine.calibration_dataset"
     assert finding.what.startswith(f"calibration_dataset {dataset} is no folder")
     assert not of_calibration(dataset, tmp_path, assumed_for("1.2.1"))
+
+
+CALIBRATED = {"calibration_dataset": "org/texts", "calibration_samples": 8}
+
+
+@pytest.mark.parametrize(
+    ("method", "target", "engine", "fields"),
+    [
+        ("none", "fp8", CALIBRATED, {}),
+        ("none", "none", CALIBRATED | {"kv_cache": "int8"}, {}),
+        ("draft_target", "none", CALIBRATED, {"quantization": "fp8"}),
+        ("none", "none", {}, {}),
+    ],
+)
+def test_calibration_of_something_passes(method, target, engine, fields):
+    made = recipe(method, target={"quantization": target}, engine=engine, **fields)
+    assert not findings(calibration_has_an_effect, made)
+
+
+@pytest.mark.parametrize("key", CALIBRATED)
+@pytest.mark.parametrize("method", ["none", "draft_target"])
+def test_calibration_of_nothing_is_a_warning(method, key):
+    made = recipe(method, engine={key: CALIBRATED[key]})
+    finding = only(calibration_has_an_effect, made)
+    assert (finding.severity, finding.where) == ("warning", f"engine.{key}")
+    assert finding.what == f"{key} {CALIBRATED[key]} has no effect"
+    assert finding.action.startswith(f"delete engine.{key}")

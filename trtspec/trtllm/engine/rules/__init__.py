@@ -14,6 +14,7 @@ from trtspec.trtllm.engine.rules import (
     lengths,
     methods,
     models,
+    planning,
     precision,
 )
 from trtspec.trtllm.installation import Installation
@@ -32,8 +33,10 @@ ENGINE_RULES: tuple[EngineRule, ...] = (
     precision.kv_cache_is_reusable,
     precision.blocks_are_read_in_this_type,
     precision.calibration_is_there,
+    precision.calibration_has_an_effect,
     precision.format_exists,
     precision.documented_type,
+    gpu.gpu_is_visible,
     gpu.gpu_has_the_type,
     gpu.gpus_suffice,
     lengths.batch_of_eagle,
@@ -47,6 +50,8 @@ ENGINE_RULES: tuple[EngineRule, ...] = (
     methods.known_trouble,
     flags.flags_are_known,
     flags.flags_do_no_harm,
+    planning.family_is_known,
+    planning.commands_are_established,
 )
 
 

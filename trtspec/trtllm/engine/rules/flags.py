@@ -14,15 +14,38 @@ from trtspec.trtllm.engine.sizes import options
 from trtspec.trtllm.engine.toolchain import value_fault
 from trtspec.trtllm.installation import Installation
 
-OURS = frozenset({
-    "checkpoint_dir", "output_dir", "gemm_plugin", "use_paged_context_fmha",
-    "max_batch_size", "max_input_len", "max_seq_len", "max_num_tokens",
-    "max_beam_width", "max_draft_len", "speculative_decoding_mode", "workers",
-    "remove_input_padding", "gather_generation_logits", "gather_context_logits",
-    "gather_all_token_logits", "build_config", "model_config", "kv_cache_type",
-    "paged_kv_cache", "dry_run",
-})  # fmt: skip
-"""Flags that follow from the recipe, or that no speculation method survives."""
+_SET_HERE = "trtspec sets it itself"
+_NO_METHOD = "no speculation method works with it"
+_FROM_DRAFTS = (
+    "engine.max_draft_length for drafts from outside, else the method's sizes"
+)
+OURS = {
+    "checkpoint_dir": _SET_HERE,
+    "output_dir": _SET_HERE,
+    "use_paged_context_fmha": _SET_HERE,
+    "remove_input_padding": _SET_HERE,
+    "kv_cache_type": _SET_HERE,
+    "paged_kv_cache": _SET_HERE,
+    "build_config": _SET_HERE,
+    "model_config": _SET_HERE,
+    "dry_run": "trtspec plan shows what would be built",
+    "max_beam_width": _NO_METHOD,
+    "gather_context_logits": _NO_METHOD,
+    "gather_all_token_logits": _NO_METHOD,
+}
+"""Flags that a recipe does not give, with the reason."""
+KEYS = {
+    "gemm_plugin": "engine.gemm_plugin",
+    "workers": "target.tensor_parallel",
+    "max_batch_size": "limits.max_batch_size",
+    "max_input_len": "limits.max_input_tokens",
+    "max_seq_len": "limits.max_total_tokens",
+    "max_num_tokens": "engine.max_num_tokens",
+    "max_draft_len": _FROM_DRAFTS,
+    "speculative_decoding_mode": "speculation.method",
+    "gather_generation_logits": "speculation.use_draft_logits",
+}
+"""Flags that follow from other keys of the recipe."""
 
 
 class Refused(NamedTuple):
@@ -95,17 +118,20 @@ def flags_are_known(installation: Installation, subject: Subject) -> Iterator[Fi
         if fault := value_fault(fact, [chosen.gemm_plugin]):
             where = subject.where("engine", "gemm_plugin")
             what = f"gemm_plugin {chosen.gemm_plugin}"
-            yield Finding("build-flags", "blocking", where, what, fault)
+            action = "write one of these, or delete the line"
+            yield Finding("build-flags", "blocking", where, what, fault, action)
     for name, value in chosen.build_flags.items():
         if name in OURS:
-            why = "it follows from the recipe's other keys"
-            action = "delete it, and set what it follows from"
-            yield _fault(subject, name, value, why, action)
+            yield _fault(subject, name, value, OURS[name], "delete it")
+        elif name in KEYS:
+            why = f"it follows from {KEYS[name]}"
+            yield _fault(subject, name, value, why, f"delete it, and set {KEYS[name]}")
         elif f"--{name}" not in known:
             why = f"trtllm-build {version} has no flag --{name}"
             yield _fault(subject, name, value, why, "delete it")
         elif fault := _fault_of_value(known[f"--{name}"], name, value):
-            yield _fault(subject, name, value, fault)
+            action = "delete it" if "no value" in fault else "correct it, or delete it"
+            yield _fault(subject, name, value, fault, action)
 
 
 def flags_do_no_harm(installation: Installation, subject: Subject) -> Iterator[Finding]:
@@ -131,7 +157,7 @@ def flags_do_no_harm(installation: Installation, subject: Subject) -> Iterator[F
 
 
 def _fault(
-    subject: Subject, name: str, value: str | int | bool, why: str, action: str = ""
+    subject: Subject, name: str, value: str | int | bool, why: str, action: str
 ) -> Finding:
     where = subject.where("engine", "build_flags", name)
     return Finding("build-flags", "blocking", where, f"{name}: {value}", why, action)

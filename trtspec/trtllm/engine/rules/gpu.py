@@ -16,6 +16,23 @@ _FIRST_BLACKWELL, _AFTER_BLACKWELL = 100, 120
 _NOT_ON_BLACKWELL = ("int8_sq", "int8_wo", "int4_awq")
 
 
+def gpu_is_visible(installation: Installation, _: Subject) -> Iterator[Finding]:
+    """Refuse a machine with TensorRT-LLM on which no GPU is seen."""
+    version = installation.version
+    if installation.assumed or version is None or not facts.has_backend(version):
+        return
+    if not installation.gpus:
+        yield Finding(
+            "gpu",
+            "blocking",
+            "installation",
+            "no GPU is visible: engines can be neither built nor run here",
+            installation.why_absent("gpus"),
+            "run it where one is (docker: --gpus all); "
+            f"trtspec plan RECIPE --trtllm {version} needs none",
+        )
+
+
 def gpu_has_the_type(installation: Installation, subject: Subject) -> Iterator[Finding]:
     """Refuse types that the GPU here does not have, as far as it is known."""
     capability = _capability(installation)

@@ -36,6 +36,8 @@ def draft_capacity_holds(_: Installation, subject: Subject) -> Iterator[Finding]
     recipe = subject.recipe
     capacity = options(recipe).max_draft_length
     longest = recipe.speculation.longest_draft
+    if not drafts_come_from_outside(recipe):  # it has no effect there
+        return
     if capacity is not None and longest > capacity:
         yield Finding(
             "draft-length",

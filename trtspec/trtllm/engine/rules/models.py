@@ -9,13 +9,18 @@ from trtspec.check.subject import SECTION, Role, Subject
 from trtspec.methods import DraftTarget
 from trtspec.trtllm import facts
 from trtspec.trtllm.engine.convert import carries_rotary_base
+from trtspec.trtllm.engine.rules.families import (
+    family_of,
+    model_of,
+    stated_family,
+)
 from trtspec.trtllm.installation import Installation
 
 
 def family_is_stated_right(_: Installation, subject: Subject) -> Iterator[Finding]:
     """Hold the family that the recipe states against the checkpoint's own."""
     for role, model in subject.models:
-        stated = _stated(subject, role)
+        stated = stated_family(subject, role)
         if stated is not None and stated != model.family:
             yield Finding(
                 "family",
@@ -37,19 +42,27 @@ def family_is_supported(
         return
     method = subject.recipe.speculation
     for role in ("target", "draft"):
-        family = _family(subject, role)
+        family = family_of(subject, role)
         # a draft model is built as a plain one
         allowed = facts.targets(method.method if role == "target" else "none", version)
         if family is None or family in allowed:
             continue
+        is_stated = model_of(subject, role) is None
+        key = "family" if is_stated else "model"
+        what = f"the {role} model is of the family {family}, which {method.method} "
+        what += f"cannot be built for on TensorRT-LLM {version}"
+        action = "choose such a model, or another method"
+        if is_stated and family not in facts.targets("none", version):
+            what = f"family {family} is none that TensorRT-LLM's scripts convert here"
+            action = f"correct {SECTION[role]}.family: it is the model_type of the "
+            action += "model's config.json"
         yield Finding(
             "family",
             "blocking",
-            subject.where_model(role),
-            f"the {role} model is of the family {family}, which "
-            f"{method.method} cannot be built for on TensorRT-LLM {version}",
+            subject.where(SECTION[role], key),
+            what,
             f"established are: {', '.join(sorted(allowed))}",
-            "choose such a model, or another method",
+            action,
         )
 
 
@@ -135,18 +148,6 @@ def one_kv_pool(_: Installation, subject: Subject) -> Iterator[Finding]:
                 "(cpp/tensorrt_llm/batch_manager)",
                 "choose a model with one kind of attention, or method: none",
             )
-
-
-def _stated(subject: Subject, role: Role) -> str | None:
-    if role == "target":
-        return subject.recipe.target.family
-    method = subject.recipe.speculation
-    return method.family if isinstance(method, DraftTarget) else None
-
-
-def _family(subject: Subject, role: Role) -> str | None:
-    model = subject.target if role == "target" else subject.draft
-    return model.family if model is not None else _stated(subject, role)
 
 
 def _parallel(subject: Subject, role: Role) -> int:

@@ -10,13 +10,15 @@ from trtspec.methods import DraftTarget, Eagle, Lookahead, Medusa, ReDrafter
 from trtspec.trtllm import facts
 from trtspec.trtllm.engine.calibration import local_dataset, names_a_path
 from trtspec.trtllm.engine.convert import TWO_STEPS
-from trtspec.trtllm.engine.quantization import is_quantized, kv_cache_of
+from trtspec.trtllm.engine.quantization import (
+    draft_is_quantized,
+    is_quantized,
+    keeps_paged_context,
+    kv_cache_of,
+)
 from trtspec.trtllm.engine.rules.types import types_of
 from trtspec.trtllm.engine.sizes import drafts_come_from_outside, options
 from trtspec.trtllm.installation import Installation
-
-_KEEPS_FP8_CACHE = ("fp8", "nvfp4")
-"""Weights with which an FP8 KV cache keeps paged context FMHA (builder.py)."""
 
 
 def quantized_eagle(_: Installation, subject: Subject) -> Iterator[Finding]:
@@ -65,7 +67,7 @@ def kv_cache_is_reusable(_: Installation, subject: Subject) -> Iterator[Finding]
     if not drafts_come_from_outside(recipe):  # EAGLE goes unquantized altogether
         return
     for section, weights, cache in types_of(recipe):
-        if cache == "int8" or (cache == "fp8" and weights not in _KEEPS_FP8_CACHE):
+        if not keeps_paged_context(weights, cache):
             yield Finding(
                 "kv-cache",
                 "blocking",
@@ -115,6 +117,25 @@ def calibration_is_there(
             "quantize.py would look for it on the hub",
             "give a folder, relative to the recipe, or the id of a dataset on the hub",
         )
+
+
+def calibration_has_an_effect(_: Installation, subject: Subject) -> Iterator[Finding]:
+    """Warn of calibration where nothing is quantized."""
+    recipe, chosen = subject.recipe, options(subject.recipe)
+    method = recipe.speculation
+    drafts = isinstance(method, DraftTarget) and draft_is_quantized(recipe, method)
+    if is_quantized(recipe) or drafts:
+        return
+    for key in ("calibration_dataset", "calibration_samples"):
+        if value := getattr(chosen, key):
+            yield Finding(
+                "calibration",
+                "warning",
+                subject.where("engine", key),
+                f"{key} {value} has no effect",
+                "neither weights nor KV cache are quantized",
+                f"delete engine.{key}, or set target.quantization",
+            )
 
 
 def format_exists(installation: Installation, subject: Subject) -> Iterator[Finding]:

@@ -1,0 +1,50 @@
+"""A request that does not fit its artifact is refused with the way to make room."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.trtllm.engine_recipes import recipe
+from trtspec.errors import UsageError
+from trtspec.run import Request, SamplingParams
+from trtspec.run.fit import require_fit
+
+
+def request(own):
+    return Request("r1", (1, 2), 3, SamplingParams(), speculation=own)
+
+
+def own_of(given, draft_length):
+    return given.speculation.model_copy(update={"draft_length": draft_length})
+
+
+@pytest.mark.parametrize(
+    ("backend", "key"),
+    [
+        ("tensorrt", "engine.max_draft_length"),
+        ("reference", "speculation.draft_length"),
+    ],
+)
+def test_a_draft_beyond_the_capacity_names_what_to_raise(backend, key):
+    given = recipe("ngram").model_copy(update={"backend": backend})
+    require_fit(request(own_of(given, 6)), given, 6)
+    with pytest.raises(UsageError) as caught:
+        require_fit(request(own_of(given, 7)), given, 6)
+    (problem,) = caught.value.problems
+    assert "7 tokens is longer than the artifact was built for: 6" in problem.what
+    assert problem.where == "request r1"
+    assert problem.allowed == "up to 6 draft tokens"
+    assert problem.action == f"ask for a shorter draft, or build with a larger {key}"
+
+
+def test_lookahead_beyond_the_capacity_names_its_sizes():
+    given = recipe("lookahead")
+    own = given.speculation.model_copy(update={"window_size": 9})
+    with pytest.raises(UsageError, match="a larger window_size, ngram_size or"):
+        require_fit(request(own), given, given.speculation.longest_draft)
+
+
+def test_another_method_is_refused():
+    given = recipe("ngram")
+    with pytest.raises(UsageError, match="the artifact's method, ngram"):
+        require_fit(request(recipe("lookahead").speculation), given, 6)
