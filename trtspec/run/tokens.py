@@ -67,8 +67,8 @@ class TextCodec:
             raise UsageError(
                 "the model has no chat template",
                 where=str(self._directory),
-                action="name one as target.chat_template in the recipe, or use --raw "
-                "to send the prompt as it is",
+                action="name one as target.chat_template in the recipe, or use "
+                "`trtspec run --raw`, which sends the prompt as it is",
             )
         try:
             text = self._full.apply_chat_template(
