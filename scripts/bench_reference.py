@@ -64,7 +64,7 @@ def built_in_bfloat16() -> Artifact:
     path = ROOT / "engines/bench-reference.yaml"
     write_atomic(path, dump_recipe(recipe.model_copy(update=changes)))
     loaded = load_recipe(path)
-    backend = backend_for(recipe.backend)
+    backend = backend_for(recipe)
     return build(loaded, backend, ROOT / "engines", Progress(log)).artifact
 
 

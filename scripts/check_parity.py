@@ -132,7 +132,7 @@ def main() -> None:
     options = parser.parse_args()
     started = time.perf_counter()
     loaded = load_recipe(RECIPE)
-    backend = backend_for(loaded.recipe.backend)
+    backend = backend_for(loaded.recipe)
     artifact = build(loaded, backend, ROOT / "engines", Progress(log)).artifact
     with tempfile.TemporaryDirectory() as folder:
         make_draft(artifact.target, Path(folder))
