@@ -15,6 +15,13 @@ SMALLEST = {
     "eagle": {"method": "eagle", "model": "d"},
     "redrafter": {"method": "redrafter", "model": "d"},
     "lookahead": {"method": "lookahead"},
+    "suffix": {"method": "suffix", "draft_length": 4},
+    "eagle3": {"method": "eagle3", "model": "d", "draft_length": 4},
+    "mtp": {"method": "mtp", "draft_length": 4},
+    "pard": {"method": "pard", "model": "d", "draft_length": 4},
+    "dflash": {"method": "dflash", "model": "d", "draft_length": 4},
+    "user": {"method": "user", "drafter": "m:a", "draft_length": 4},
+    "auto": {"method": "auto"},
 }
 """What each method cannot do without."""
 
@@ -49,6 +56,11 @@ CHAIN = {
 }
 DRAFTER = {"model": TEXT, "revision": OPTIONAL_TEXT}
 LOSSY = {"allow_lossy": st.booleans()}
+REJECTION = {"rejection_sampling": st.booleans()}
+ENHANCED = {"suffix_threshold": st.none() | st.integers(1, 1024), **REJECTION}
+TOKEN = st.integers(0, 2**31 - 1)
+LAYERS = st.lists(st.integers(-1, 4096), min_size=1, max_size=4)
+ENTRY_POINT = st.sampled_from(["a:b", "a.b_1.c:D", "_x:_y"])
 
 
 @st.composite
@@ -92,6 +104,44 @@ def redrafters(draw):
     }
 
 
+@st.composite
+def dynamic_trees(draw):
+    """Draw the keys of a dynamic tree that fit one another."""
+    depth, top_k = draw(st.integers(1, 16)), draw(st.integers(1, 16))
+    keys = {"tree": "dynamic", "tree_top_k": top_k, "draft_length": depth}
+    if draw(st.booleans()):
+        keys["tree_tokens"] = draw(st.integers(depth, depth * top_k))
+    return keys
+
+
+@st.composite
+def eagle3s(draw):
+    """Draw the keys of EAGLE-3: a chain, a fixed tree or a dynamic one."""
+    keys = {"method": "eagle3", "model": draw(TEXT)}
+    keys |= draw(st.fixed_dictionaries({}, optional={**ENHANCED, **LOSSY}))
+    keys |= {"draft_length": draw(CHAIN["draft_length"])}
+    keys["two_model"] = draw(st.none() | st.booleans())
+    keys["layers_to_capture"] = draw(st.none() | LAYERS)
+    if draw(st.booleans()):
+        keys |= draw(dynamic_trees() | st.fixed_dictionaries({"tree": trees()}))
+    return keys
+
+
+@st.composite
+def mtps(draw):
+    """Draw the keys of MTP: exact or relaxed, a chain or a dynamic tree."""
+    keys = {"method": "mtp", "draft_length": draw(CHAIN["draft_length"])}
+    keys |= draw(st.fixed_dictionaries({"vanilla": st.booleans()}, optional=ENHANCED))
+    if draw(st.booleans()):
+        keys |= {"acceptance": "relaxed", "relaxed_top_k": 8, "relaxed_delta": 0.5}
+        keys["thinking_tokens"] = draw(
+            st.none() | st.lists(TOKEN, min_size=2, max_size=2)
+        )
+    if draw(st.booleans()):
+        keys |= draw(dynamic_trees())
+    return keys
+
+
 SPECULATION = st.one_of(
     st.just({"method": "none"}),
     st.fixed_dictionaries(
@@ -128,5 +178,33 @@ SPECULATION = st.one_of(
             **LOSSY,
         },
     ),
+    st.fixed_dictionaries(
+        {"method": st.just("suffix"), **CHAIN},
+        optional={"max_matching_ngram": st.integers(1, 64), **LOSSY},
+    ),
+    st.fixed_dictionaries(
+        {"method": st.just("suffix"), "global_pool": st.just(True), **CHAIN},
+        optional={"global_pool_size": st.integers(1, 1024)},
+    ),
+    eagle3s(),
+    mtps(),
+    st.fixed_dictionaries(
+        {"method": st.just("pard"), **DRAFTER, **CHAIN},
+        optional={"mask_token_id": st.none() | TOKEN, **ENHANCED, **LOSSY},
+    ),
+    st.fixed_dictionaries(
+        {"method": st.just("dflash"), **DRAFTER, **CHAIN},
+        optional={
+            "mask_token_id": st.none() | TOKEN,
+            "target_layers": st.none() | LAYERS,
+            **REJECTION,
+            **LOSSY,
+        },
+    ),
+    st.fixed_dictionaries(
+        {"method": st.just("user"), "drafter": ENTRY_POINT, **CHAIN},
+        optional={"resource_manager": st.none() | ENTRY_POINT, **LOSSY},
+    ),
+    st.fixed_dictionaries({"method": st.just("auto")}, optional=LOSSY),
 )
 """The keys of any method, as a recipe would have them."""

@@ -6,7 +6,7 @@ from packaging.version import Version
 from tests.methods.samples import SMALLEST, made
 from trtspec.methods import Exactness, lossy_reason
 
-BACKENDS = ["reference", "tensorrt", "pytorch"]
+BACKENDS = ["reference", "tensorrt"]
 UNKNOWN = "is not established"
 TYPICAL = {"acceptance": "typical", "posterior_threshold": 0.1}
 RESAMPLED = "comes out with p(2-p)"
@@ -17,34 +17,38 @@ THRESHOLD = "above an entropy threshold"
 TABLE = [
     ("none", {}, "reference", "", ""),
     ("none", {}, "tensorrt", "", ""),
-    ("none", {}, "pytorch", "", ""),
     ("ngram", {}, "reference", "", ""),
     ("ngram", {}, "tensorrt", "", RESAMPLED),
-    ("ngram", {}, "pytorch", UNKNOWN, UNKNOWN),
     ("draft_target", {}, "reference", "", ""),
     ("draft_target", {}, "tensorrt", "", RESAMPLED),
-    ("draft_target", {}, "pytorch", UNKNOWN, UNKNOWN),
     ("draft_target", {"use_draft_logits": True}, "reference", "", ""),
     ("draft_target", {"use_draft_logits": True}, "tensorrt", "", ""),
-    ("draft_target", {"use_draft_logits": True}, "pytorch", UNKNOWN, UNKNOWN),
     ("medusa", {}, "reference", UNKNOWN, UNKNOWN),
     ("medusa", {}, "tensorrt", "", "ignores temperature and top-p"),
-    ("medusa", {}, "pytorch", UNKNOWN, UNKNOWN),
     ("eagle", {}, "reference", UNKNOWN, UNKNOWN),
     ("eagle", {}, "tensorrt", "", "EAGLE decodes greedily"),
-    ("eagle", {}, "pytorch", UNKNOWN, UNKNOWN),
     ("eagle", TYPICAL, "reference", UNKNOWN, UNKNOWN),
     ("eagle", TYPICAL, "tensorrt", THRESHOLD, THRESHOLD),
-    ("eagle", TYPICAL, "pytorch", UNKNOWN, UNKNOWN),
     ("redrafter", {}, "reference", UNKNOWN, UNKNOWN),
     ("redrafter", {}, "tensorrt", "", "ignores sampling parameters"),
-    ("redrafter", {}, "pytorch", UNKNOWN, UNKNOWN),
     ("redrafter", {"greedy_search": False}, "reference", UNKNOWN, UNKNOWN),
     ("redrafter", {"greedy_search": False}, "tensorrt", "best of", "best of"),
-    ("redrafter", {"greedy_search": False}, "pytorch", UNKNOWN, UNKNOWN),
     ("lookahead", {}, "reference", UNKNOWN, UNKNOWN),
     ("lookahead", {}, "tensorrt", "", "decodes greedily whatever is asked"),
-    ("lookahead", {}, "pytorch", UNKNOWN, UNKNOWN),
+    ("suffix", {}, "reference", UNKNOWN, UNKNOWN),
+    ("suffix", {}, "tensorrt", UNKNOWN, UNKNOWN),
+    ("eagle3", {}, "reference", UNKNOWN, UNKNOWN),
+    ("eagle3", {}, "tensorrt", UNKNOWN, UNKNOWN),
+    ("mtp", {}, "reference", UNKNOWN, UNKNOWN),
+    ("mtp", {}, "tensorrt", UNKNOWN, UNKNOWN),
+    ("pard", {}, "reference", UNKNOWN, UNKNOWN),
+    ("pard", {}, "tensorrt", UNKNOWN, UNKNOWN),
+    ("dflash", {}, "reference", UNKNOWN, UNKNOWN),
+    ("dflash", {}, "tensorrt", UNKNOWN, UNKNOWN),
+    ("user", {}, "reference", UNKNOWN, UNKNOWN),
+    ("user", {}, "tensorrt", UNKNOWN, UNKNOWN),
+    ("auto", {}, "reference", UNKNOWN, UNKNOWN),
+    ("auto", {}, "tensorrt", UNKNOWN, UNKNOWN),
 ]
 
 
@@ -62,6 +66,75 @@ def test_reason_why_output_is_lossy(row, version):
         said = lossy_reason(speculation, backend, version, sampled=is_sampled)
         assert reason in said
         assert bool(said) == bool(reason)
+
+
+PYTORCH_VERSIONS = ["1.0.0", "1.1.0", "1.2.1", "1.3.0rc22", "1.4.0rc4"]
+LOST, UNSETTLED = "are ignored", "is not established"
+ONE_MODEL = (LOST, LOST, "", "", "")
+TWO_MODELS = (LOST, UNSETTLED, "", "", "")
+MAIN_ONLY = (UNKNOWN, UNKNOWN, UNKNOWN, "", "")
+RELAXED = {"acceptance": "relaxed", "relaxed_top_k": 8, "relaxed_delta": 0.5}
+MTP_TREE = {"tree": "dynamic", "tree_top_k": 2}
+ANY = "relaxed acceptance keeps any"
+GREEDY = "greedy decoding only"
+
+# method, further keys → a part of the reason per version, when greedy, when sampled
+ON_PYTORCH = [
+    ("none", {}, ("",) * 5, ("",) * 5),
+    ("ngram", {}, ("",) * 5, TWO_MODELS),
+    ("draft_target", {}, ("",) * 5, TWO_MODELS),
+    ("user", {}, ("",) * 5, TWO_MODELS),
+    ("auto", {}, ("",) * 5, TWO_MODELS),
+    ("eagle3", {}, ("",) * 5, ONE_MODEL),
+    ("eagle3", {"two_model": True}, ("",) * 5, TWO_MODELS),
+    ("eagle3", {"draft_length": {8: 4}}, ("",) * 5, TWO_MODELS),
+    (
+        "eagle3",
+        {"draft_length": {8: 4}, "two_model": False},
+        ("",) * 5,
+        (LOST, LOST, "", "", ""),
+    ),
+    ("mtp", {}, ("",) * 5, (LOST, LOST, UNSETTLED, "", "")),
+    ("mtp", RELAXED, (ANY,) * 5, (ANY,) * 5),
+    ("mtp", MTP_TREE, MAIN_ONLY, (UNKNOWN, UNKNOWN, UNKNOWN, GREEDY, GREEDY)),
+    ("suffix", {}, MAIN_ONLY, MAIN_ONLY),
+    ("pard", {}, MAIN_ONLY, MAIN_ONLY),
+    ("dflash", {}, MAIN_ONLY, MAIN_ONLY),
+    ("medusa", {}, (UNKNOWN,) * 5, (UNKNOWN,) * 5),
+    ("eagle", {}, (UNKNOWN,) * 5, (UNKNOWN,) * 5),
+    ("redrafter", {}, (UNKNOWN,) * 5, (UNKNOWN,) * 5),
+    ("lookahead", {}, (UNKNOWN,) * 5, (UNKNOWN,) * 5),
+]
+
+
+def test_table_of_backend_pytorch_has_every_method():
+    assert {method for method, *_ in ON_PYTORCH} == set(SMALLEST)
+
+
+@pytest.mark.parametrize("row", ON_PYTORCH, ids=lambda row: f"{row[0]} {row[1]}")
+def test_reason_on_each_release_of_backend_pytorch(row):
+    method, keys, greedy, sampled = row
+    speculation = made(method, **keys)
+    for version, *reasons in zip(PYTORCH_VERSIONS, greedy, sampled, strict=True):
+        for reason, is_sampled in zip(reasons, (False, True), strict=True):
+            said = lossy_reason(
+                speculation, "pytorch", Version(version), sampled=is_sampled
+            )
+            assert reason in said
+            assert bool(said) == bool(reason), version
+
+
+@pytest.mark.parametrize("version", ["1.1.0rc2", "1.2.0rc6", "1.3.0rc7", "1.3.0rc21"])
+@pytest.mark.parametrize("method", ["eagle3", "ngram", "mtp"])
+def test_nothing_is_established_for_candidates_between_releases(method, version):
+    said = lossy_reason(made(method), "pytorch", Version(version), sampled=False)
+    assert UNKNOWN in said
+
+
+def test_unknown_version_is_as_good_as_the_worst():
+    said = lossy_reason(made("eagle3"), "pytorch", None, sampled=True)
+    assert LOST in said
+    assert lossy_reason(made("eagle3"), "pytorch", None, sampled=False) == ""
 
 
 def test_reason_names_method_and_backend_without_an_entry():
@@ -99,7 +172,7 @@ def test_entry_covers_its_versions(versions, version, covered):
 
 
 def test_entry_of_any_backend_covers_each():
-    assert all(Exactness("*").covers(backend, None) for backend in BACKENDS)
+    assert all(Exactness("*").covers(b, None) for b in [*BACKENDS, "pytorch"])
 
 
 @pytest.mark.parametrize("method", [m for m in SMALLEST if m != "none"])

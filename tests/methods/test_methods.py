@@ -9,15 +9,24 @@ from pydantic import ValidationError
 from tests.methods.samples import ADAPTER, SMALLEST, SPECULATION, made
 from trtspec.methods import (
     MAX_DRAFT_LENGTH,
+    Auto,
     ChainMethod,
+    DFlash,
     DraftTarget,
     Eagle,
+    Eagle3,
+    EnhancedChain,
     Lookahead,
     Medusa,
+    Mtp,
     NGram,
     NoSpeculation,
+    OneModelChain,
+    Pard,
     ReDrafter,
+    Suffix,
     TrainedDrafter,
+    User,
 )
 
 CLASSES = {
@@ -28,6 +37,13 @@ CLASSES = {
     "eagle": Eagle,
     "redrafter": ReDrafter,
     "lookahead": Lookahead,
+    "suffix": Suffix,
+    "eagle3": Eagle3,
+    "mtp": Mtp,
+    "pard": Pard,
+    "dflash": DFlash,
+    "user": User,
+    "auto": Auto,
 }
 TRAINED = ["medusa", "eagle", "redrafter"]
 
@@ -61,6 +77,13 @@ def test_every_key_of_every_method_is_described(method):
         ("eagle", "eagle", "d"),
         ("redrafter", "redrafter", "d"),
         ("lookahead", None, None),
+        ("suffix", None, None),
+        ("eagle3", "eagle3", "d"),
+        ("mtp", None, None),
+        ("pard", "model", "d"),
+        ("dflash", "dflash", "d"),
+        ("user", None, None),
+        ("auto", None, None),
     ],
 )
 def test_method_names_its_drafter_and_what_that_is(method, kind, model):
@@ -85,7 +108,20 @@ def test_chain_follows_its_schedule():
 def test_families_of_methods():
     assert [m for m, c in CLASSES.items() if issubclass(c, TrainedDrafter)] == TRAINED
     chains = [m for m, c in CLASSES.items() if issubclass(c, ChainMethod)]
-    assert chains == ["ngram", "draft_target"]
+    assert chains == [
+        "ngram",
+        "draft_target",
+        "suffix",
+        "eagle3",
+        "mtp",
+        "pard",
+        "dflash",
+        "user",
+    ]
+    one_model = [m for m, c in CLASSES.items() if issubclass(c, OneModelChain)]
+    assert one_model == ["draft_target", "eagle3", "mtp", "pard", "dflash"]
+    enhanced = [m for m, c in CLASSES.items() if issubclass(c, EnhancedChain)]
+    assert enhanced == ["eagle3", "mtp", "pard"]
 
 
 @given(keys=SPECULATION)
@@ -101,7 +137,10 @@ def test_any_method_survives_json(keys):
 def test_no_method_verifies_more_than_an_engine_has_room_for(keys):
     method = ADAPTER.validate_python(keys)
     assert 0 <= method.longest_draft <= MAX_DRAFT_LENGTH
-    assert method.verified_tokens == method.longest_draft + 1
+    most = method.longest_draft + 1
+    # a parallel draft model takes the masks along
+    parallel = isinstance(method, Pard)
+    assert method.verified_tokens == (2 * method.longest_draft if parallel else most)
 
 
 WRONG = [
@@ -136,6 +175,28 @@ WRONG = [
     ("lookahead", {"window_size": 0}),
     ("lookahead", {"verification_set_size": -1}),
     ("lookahead", {"model": "d"}),
+    ("suffix", {"max_matching_ngram": 0}),
+    ("suffix", {"global_pool_size": 64}),
+    ("suffix", {"global_pool": True, "global_pool_size": 1025}),
+    ("suffix", {"global_pool": True, "max_matching_ngram": 65}),
+    ("suffix", {"rejection_sampling": True}),
+    ("eagle3", {"acceptance": "typical"}),
+    ("eagle3", {"suffix_threshold": 0}),
+    ("eagle3", {"layers_to_capture": []}),
+    ("eagle3", {"layers_to_capture": [1, -2]}),
+    ("eagle3", {"layers_to_capture": [1, "1"]}),
+    ("eagle3", {"two_model": "yes"}),
+    ("mtp", {"model": "d"}),
+    ("mtp", {"tree": [[0]]}),
+    ("mtp", {"thinking_tokens": [1, 2]}),
+    ("mtp", {"acceptance": "relaxed", "relaxed_top_k": 8}),
+    ("mtp", {"relaxed_delta": 0.5}),
+    ("pard", {"mask_token_id": -1}),
+    ("dflash", {"suffix_threshold": 4}),
+    ("user", {"drafter": "module.attribute"}),
+    ("user", {"drafter": "module:"}),
+    ("user", {"resource_manager": "../a:b"}),
+    ("auto", {"draft_length": 4}),
 ]
 
 
@@ -154,6 +215,8 @@ def test_wrong_parameters_are_refused(method, keys):
         {"method": "draft_target", "model": "d"},
         *[{"method": method} for method in TRAINED],
         {"method": "eagle3", "draft_length": 4},
+        {"method": "eagle3", "model": "d"},
+        {"method": "user", "draft_length": 4},
         {"draft_length": 4},
     ],
 )

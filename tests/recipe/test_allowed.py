@@ -85,7 +85,7 @@ def test_every_key_of_the_schema_can_be_described(words):
 def test_speculation_without_a_known_method_is_a_choice(words):
     node = words.node(("speculation",), {"speculation": {"method": "zzz"}})
     assert words.describe(node).endswith(
-        "draft_target, medusa, eagle, redrafter, lookahead"
+        "redrafter, lookahead, pard, dflash, user, auto"
     )
     assert words.node(("speculation",), {"speculation": {"method": ["x"]}}) == node
 
@@ -125,16 +125,23 @@ def test_map_of_a_section_that_takes_any_key(words):
     [
         ("backend", ["at the top level (not indented)"]),
         ("top_k", ["under sampling"]),
-        ("draft_length", ["under speculation (method ngram or draft_target)"]),
+        (
+            "draft_length",
+            [
+                "under speculation (method ngram, suffix, draft_target, eagle3, mtp, "
+                "pard, dflash or user)"
+            ],
+        ),
         (
             "model",
             [
                 "under target",
-                "under speculation (method draft_target, medusa, eagle or redrafter)",
+                "under speculation (method draft_target, medusa, eagle, eagle3, "
+                "redrafter, pard or dflash)",
             ],
         ),
-        ("kv_cache", ["under engine"]),
-        ("tree", ["under speculation (method medusa or eagle)"]),
+        ("kv_cache", ["under engine", "under pytorch"]),
+        ("tree", ["under speculation (method medusa, eagle, eagle3 or mtp)"]),
         ("zzz", []),
     ],
 )

@@ -52,11 +52,18 @@ def test_methods_keep_their_order(schema):
     assert list(methods) == [
         "none",
         "ngram",
+        "suffix",
         "draft_target",
         "medusa",
         "eagle",
+        "eagle3",
+        "mtp",
         "redrafter",
         "lookahead",
+        "pard",
+        "dflash",
+        "user",
+        "auto",
     ]
 
 

@@ -75,6 +75,24 @@ METHOD_KEYS = [
     ("lookahead", "ngram_size", [2, 8], [0, 257]),
     ("lookahead", "verification_set_size", [0, 64], [-1, 257]),
     ("lookahead", "model", [], ["d"]),
+    ("suffix", "max_matching_ngram", [1, 64, None], [0, 4097]),
+    ("suffix", "global_pool", [True, False], [1, None]),
+    ("eagle3", "draft_length", [4, {"8": 4}], [0, {}, {"x": 1}]),
+    ("eagle3", "tree", [[[0]], None], ["none", [], [[]]]),
+    ("eagle3", "tree_top_k", [None], [0, 257]),
+    ("eagle3", "layers_to_capture", [[1, 15, 28], [-1], None], [[], [-2], ["1"], 3]),
+    ("eagle3", "two_model", [True, False, None], [1, "yes"]),
+    ("eagle3", "rejection_sampling", [True, False], [None]),
+    ("eagle3", "suffix_threshold", [1, 1024, None], [0, 1025]),
+    ("mtp", "acceptance", ["exact"], ["typical", None]),
+    ("mtp", "vanilla", [True, False], [None, 1]),
+    ("mtp", "tree", [None], [[[0]], "yes"]),
+    ("mtp", "relaxed_delta", [None], [-0.1, 1.1]),
+    ("pard", "mask_token_id", [0, None], [-1, "0"]),
+    ("dflash", "target_layers", [[0], None], [[], 1]),
+    ("user", "drafter", ["a:b", "a.b:C_1"], ["a.b", "a:", ":b", "a:b:c", "a b:c", 3]),
+    ("user", "resource_manager", ["a:b", None], ["a"]),
+    ("auto", "draft_length", [], [4]),
 ]
 
 
@@ -90,7 +108,7 @@ def test_keys_of_methods(validator, method, key, right, wrong):
         assert verdicts(validator, "speculation", keys) == (False, False), value
 
 
-@pytest.mark.parametrize("method", ["medusa", "eagle", "redrafter"])
+@pytest.mark.parametrize("method", ["medusa", "eagle", "redrafter", "eagle3", "pard"])
 def test_drafter_is_required(validator, method):
     assert verdicts(validator, "speculation", {"method": method}) == (False, False)
 
@@ -124,6 +142,34 @@ def test_keys_of_the_engine(validator, key, right, wrong):
         assert verdicts(validator, "engine", {key: value}) == (True, True), value
     for value in wrong:
         assert verdicts(validator, "engine", {key: value}) == (False, False), value
+
+
+PYTORCH_KEYS = [
+    ("max_num_tokens", [1, None], [0, "8192"]),
+    ("kv_cache", ["auto", "fp8", "nvfp4"], ["int8", None]),
+    ("block_reuse", [True, False], [None, 1]),
+    ("cuda_graph_batch_sizes", [[1, 2, 8], None], [[], [0], [1.5], 8]),
+    ("expert_parallel", [1, None], [0]),
+    ("guided_decoding", ["none", "xgrammar", "llguidance"], ["outlines", None]),
+    ("attention_backend", ["TRTLLM", "FLASHINFER"], ["trtllm", None]),
+    (
+        "acceptance_gate",
+        [{"window": 100, "min_acceptance_rate": 0.3}, None],
+        [{}, {"window": 0, "min_acceptance_rate": 0.3}, {"window": 9}],
+    ),
+    ("acceptance_gate", [], [{"window": 9, "min_acceptance_rate": 1.0}]),
+    ("llm_args", [{}, {"stream_interval": 2, "moe_config": {"a": [1]}}], [[], None]),
+    ("calibration_samples", [1], [0, None]),
+    ("zzz", [], [1]),
+]
+
+
+@pytest.mark.parametrize(("key", "right", "wrong"), PYTORCH_KEYS)
+def test_keys_of_pytorch(validator, key, right, wrong):
+    for value in right:
+        assert verdicts(validator, "pytorch", {key: value}) == (True, True), value
+    for value in wrong:
+        assert verdicts(validator, "pytorch", {key: value}) == (False, False), value
 
 
 @pytest.mark.parametrize("engine", [{}, None])

@@ -25,7 +25,11 @@ def words():
             "window_size belongs to method lookahead: delete it or change the method",
         ),
         ("window_size", (), "window_size belongs under speculation (method lookahead)"),
-        ("max_num_tokens", ("limits",), "max_num_tokens belongs under engine: move it"),
+        (
+            "max_num_tokens",
+            ("limits",),
+            "max_num_tokens belongs under engine, or under pytorch: move",
+        ),
         ("max_seq_len", ("limits",), "write max_total_tokens"),
         ("max_batchsize", ("limits",), "write max_batch_size"),
         ("max_batchsize", ("sampling",), "write max_batch_size, under limits"),

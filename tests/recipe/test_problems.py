@@ -6,9 +6,13 @@ from trtspec.methods import ALLOWED_DRAFT_ENTRY, ALLOWED_DRAFT_LENGTH
 
 HEAD = "schema: trtspec/v1\nname: x\ntarget:\n  model: a\n"
 ROOT_KEYS = (
-    "schema, name, target, speculation, backend, limits, engine, sampling, workload"
+    "schema, name, target, speculation, backend, limits, engine, pytorch, sampling, "
+    "workload"
 )
-METHODS = "none, ngram, draft_target, medusa, eagle, redrafter, lookahead"
+METHODS = (
+    "none, ngram, suffix, draft_target, medusa, eagle, eagle3, mtp, redrafter, "
+    "lookahead, pard, dflash, user, auto"
+)
 
 
 def speculation(text):
@@ -55,11 +59,15 @@ def test_key_that_several_sections_have_names_them_all(problem_of, ngram):
 @pytest.mark.parametrize(
     ("text", "key", "method"),
     [
-        ("method: none\ndraft_length: 4", "draft_length", "ngram or draft_target"),
+        (
+            "method: none\ndraft_length: 4",
+            "draft_length",
+            "ngram, suffix, draft_target, eagle3, mtp, pard, dflash or user",
+        ),
         (
             "method: draft_target\nmodel: b\ndraft_length: 4\nmax_matching_ngram: 3",
             "max_matching_ngram",
-            "ngram",
+            "ngram or suffix",
         ),
     ],
 )
@@ -111,9 +119,6 @@ def test_missing_section_shows_how_to_write_it(problems_of):
     ]
 
 
-PYTORCH_ONLY = "only TensorRT-LLM's PyTorch backend has it: choose one of these"
-
-
 @pytest.mark.parametrize(
     ("text", "what", "action"),
     [
@@ -123,10 +128,9 @@ PYTORCH_ONLY = "only TensorRT-LLM's PyTorch backend has it: choose one of these"
         ("method: off", "is off, which is not known", "write method: none"),
         ("method: eagle2", "is eagle2, which is not known", "write method: eagle"),
         ("method: redraft", "is redraft, which is not", "write method: redrafter"),
-        ("method: eagle3", "is eagle3, which is not known", PYTORCH_ONLY),
-        ("method: EAGLE-3", "is EAGLE-3, which is not known", PYTORCH_ONLY),
-        ("method: MTP", "is MTP, which is not known", PYTORCH_ONLY),
-        ("method: suffix", "is suffix, which is not known", "choose one of these"),
+        ("method: EAGLE-3", "is EAGLE-3, which is not known", "write method: eagle3"),
+        ("method: MTP", "is MTP, which is not known", "write method: mtp"),
+        ("method: zzz", "is zzz, which is not known", "choose one of these"),
         ("method: [ngram]", "is a list", "write method: ngram"),
         ("method: 3", "is 3", "choose one of these"),
         ("method:", "is empty", "write method: none"),

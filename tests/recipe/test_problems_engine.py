@@ -197,9 +197,12 @@ def test_unknown_keys(problem_in, line, action):
     ("line", "action"),
     [
         ("engines: {}", "write engine"),
-        ("kv_cache: fp8", "kv_cache belongs under engine: move it or delete it"),
-        ("calibration_sample: 3", "write calibration_samples, under engine"),
-        ("tree: x", "tree belongs under speculation (method medusa or eagle): move"),
+        ("kv_cache: fp8", "kv_cache belongs under engine, or under pytorch: move"),
+        (
+            "calibration_sample: 3",
+            "write calibration_samples, under engine, or under pytorch",
+        ),
+        ("tree: x", "tree belongs under speculation (method medusa, eagle, e"),
     ],
 )
 def test_keys_at_the_top_level_are_sent_to_their_section(

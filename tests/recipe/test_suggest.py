@@ -5,7 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trtspec.recipe.allowed import SchemaWords
-from trtspec.recipe.suggest import _OTHER_NAMES, elsewhere, nearest, other_name
+from trtspec.recipe.suggest import _OTHER_NAMES, nearest, other_name
+from trtspec.trtllm.facts.families import newest_of
+from trtspec.trtllm.facts.llm_args import TOP_LEVEL, keys
 
 LIMITS = ["max_batch_size", "max_input_tokens", "max_total_tokens", "kv_cache_fraction"]
 
@@ -50,14 +52,12 @@ def test_other_name_is_no_matter_of_spelling(word, known, expected):
     assert other_name(word, known) == expected
 
 
-@pytest.mark.parametrize("word", ["eagle3", "EAGLE-3", "eagle_3", "MTP"])
-def test_methods_of_another_backend_are_known(word):
-    assert elsewhere(word).startswith("only TensorRT-LLM's PyTorch backend has it")
-
-
-@pytest.mark.parametrize("word", ["eagle", "eagle2", "suffix", "", "['eagle3']"])
-def test_other_words_are_not(word):
-    assert elsewhere(word) == ""
+@pytest.mark.parametrize(
+    ("word", "method"),
+    [("EAGLE-3", "eagle3"), ("SA", "suffix"), ("UserProvided", "user"), ("MTP", "mtp")],
+)
+def test_methods_are_known_under_other_names(word, method):
+    assert nearest(word, SchemaWords().methods()) == method
 
 
 @given(st.text())
@@ -69,8 +69,10 @@ def test_every_translation_leads_to_a_word_of_the_schema():
     words = SchemaWords()
     sections = [words.root, *words.methods().values()]
     sections += [words.node((key,), {}) for key in words.root["properties"]]
+    sections += [words.node(("pytorch", "acceptance_gate"), {})]
     known = set(words.methods())
     for section in sections:
         for key, node in section.get("properties", {}).items():
             known |= {key, *node.get("enum", [])}
+    known |= set(keys(TOP_LEVEL, newest_of("main")))  # of pytorch.llm_args
     assert set(_OTHER_NAMES) <= known

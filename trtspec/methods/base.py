@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from trtspec.methods.draft_length import DraftLength, draft_length_at, longest_draft
 from trtspec.methods.exactness import EXACT_EVERYWHERE, Exactness
 
-DrafterKind = Literal["model", "medusa", "eagle", "redrafter"]
+DrafterKind = Literal["model", "medusa", "eagle", "redrafter", "eagle3", "dflash"]
 """What a drafter's checkpoint is: a causal LM of its own, or parts of a method."""
 
 

@@ -5,13 +5,15 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from trtspec.methods.base import ChainMethod, DrafterKind
+from trtspec.methods.base import DrafterKind
 from trtspec.methods.exactness import Exactness
 from trtspec.methods.external_drafts import BY_LOGITS, BY_TOKENS, REFERENCE_CHAIN
+from trtspec.methods.one_model import OneModelChain
+from trtspec.methods.pytorch_rules import TWO_MODELS
 from trtspec.methods.quantization import Quantization
 
 
-class DraftTarget(ChainMethod):
+class DraftTarget(OneModelChain):
     """A draft model proposes a chain (arXiv 2211.17192, 2302.01318)."""
 
     summary: ClassVar[str] = "a smaller causal LM with the same token ids proposes"
@@ -58,4 +60,5 @@ class DraftTarget(ChainMethod):
 
     def exactness(self) -> Iterable[Exactness]:
         """Exact on the reference engine; on TensorRT-LLM it depends on the logits."""
-        return (REFERENCE_CHAIN, BY_LOGITS if self.use_draft_logits else BY_TOKENS)
+        on_engines = BY_LOGITS if self.use_draft_logits else BY_TOKENS
+        return (REFERENCE_CHAIN, on_engines, *TWO_MODELS)

@@ -54,11 +54,16 @@ def lossy_reason(
 ) -> str:
     """Say why the output would not be the target's own; empty if it would be.
 
-    :param version: of TensorRT-LLM; None where there is none, or any.
+    :param version: of TensorRT-LLM; None where there is none, or any: then it is the
+        target's own only if that holds for all of them.
     :param sampled: for temperature above 0, else for greedy decoding.
     """
     entries: Iterable[Exactness] = method.exactness()
-    entry = next((e for e in entries if e.covers(backend, version)), None)
-    if entry is None:
+    reasons = [
+        entry.sampled if sampled else entry.greedy
+        for entry in entries
+        if entry.covers(backend, version)
+    ]
+    if not reasons:
         return f"with {method.method} on backend {backend} {NOT_ESTABLISHED}"
-    return entry.sampled if sampled else entry.greedy
+    return next(filter(None, reasons), "") if version is None else reasons[0]

@@ -8,6 +8,7 @@ from pydantic import Field
 from trtspec.methods.base import ChainMethod
 from trtspec.methods.exactness import Exactness
 from trtspec.methods.external_drafts import BY_TOKENS, REFERENCE_CHAIN
+from trtspec.methods.pytorch_rules import TWO_MODELS
 
 
 class NGram(ChainMethod):
@@ -26,4 +27,4 @@ class NGram(ChainMethod):
 
     def exactness(self) -> Iterable[Exactness]:
         """Exact on the reference engine; greedy only where drafts go by tokens."""
-        return (REFERENCE_CHAIN, BY_TOKENS)
+        return (REFERENCE_CHAIN, BY_TOKENS, *TWO_MODELS)

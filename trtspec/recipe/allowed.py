@@ -135,12 +135,14 @@ def _text(node: Node) -> str:
 
 
 def _range(node: Node) -> str:
-    if "exclusiveMaximum" in node:
-        smallest, above = _plain(node["minimum"]), _plain(node["exclusiveMaximum"])
-        return f"from {smallest} to below {above}"
+    above, below = node.get("exclusiveMinimum"), node.get("exclusiveMaximum")
+    if above is not None and below is not None:
+        return f"above {_plain(above)} and below {_plain(below)}"
+    if below is not None:
+        return f"from {_plain(node['minimum'])} to below {_plain(below)}"
     largest = _plain(node["maximum"])
-    if "exclusiveMinimum" in node:
-        return f"above {_plain(node['exclusiveMinimum'])} and at most {largest}"
+    if above is not None:
+        return f"above {_plain(above)} and at most {largest}"
     return f"from {_plain(node['minimum'])} to {largest}"
 
 

@@ -106,6 +106,13 @@ def _not_a_map(document: YamlDocument, source: str) -> Problem:
 
 def _read(path: Path) -> str:
     where = str(path)
+    if _is_artifact(path):
+        raise RecipeError(
+            "this is an artifact, not a recipe",
+            where=where,
+            action=f"run it: trtspec run {path}; the recipe that it was built from is "
+            f"{path / 'recipe.yaml'}",
+        )
     try:
         with open_file(path) as stream:
             data = stream.read(MAX_BYTES + 1)
@@ -124,6 +131,11 @@ def _read(path: Path) -> str:
     return text
 
 
+def _is_artifact(path: Path) -> bool:
+    # os.path, as Path.is_file raises for a name that is too long
+    return all(os.path.isfile(path / name) for name in ("manifest.json", "recipe.yaml"))
+
+
 def _neighbours(path: Path) -> str:
     """Suggest recipes near a path that is none."""
     # os.path, as Path.is_dir raises for a name that is too long
@@ -135,8 +147,10 @@ def _neighbours(path: Path) -> str:
         )
     except OSError:
         return f"check the path: there is no directory {folder}"
-    if near := get_close_matches(path.name, recipes, n=1):
-        return f"did you mean {folder / near[0]}?"
+    # the suffix, which all have, makes no name alike
+    stems = {name.removesuffix(".yaml"): name for name in recipes}
+    if near := get_close_matches(path.stem, stems, n=1):
+        return f"did you mean {folder / stems[near[0]]}?"
     if recipes:
         return f"choose one of the recipes in {folder}: {', '.join(recipes[:8])}"
     return "check the path; the bundled recipes are in recipes/"

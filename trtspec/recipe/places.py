@@ -42,9 +42,8 @@ def _moved(words: SchemaWords, key: str, section: KeyPath) -> str:
 
 
 def _renamed_and_moved(words: SchemaWords, key: str) -> str:
-    homes = {known: home for known in _all_keys(words) for home in words.homes(known)}
-    near = nearest(key, homes)
-    return f"write {near}, {homes[near]}" if near else ""
+    near = nearest(key, _all_keys(words))
+    return f"write {near}, {', or '.join(words.homes(near))}" if near else ""
 
 
 def _all_keys(words: SchemaWords) -> Iterator[str]:

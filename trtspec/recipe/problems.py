@@ -18,7 +18,7 @@ from trtspec.recipe.allowed import Node, SchemaWords
 from trtspec.recipe.dump import flow_text
 from trtspec.recipe.places import TAGGED, advice
 from trtspec.recipe.remedy import draft_length_remedy, remedy, type_name
-from trtspec.recipe.suggest import elsewhere, nearest
+from trtspec.recipe.suggest import nearest
 from trtspec.recipe.text import shown
 from trtspec.recipe.yaml_lines import KeyPath, YamlDocument, dotted
 
@@ -82,6 +82,8 @@ class _Report:
                 # pydantic adds a step for a map's key, whose input is the key itself
                 of_key = path[-1:] == ("[key]",) and path[-2] == violation["input"]
                 yield self._rule(path[:-1] if of_key else path, violation["ctx"])
+            case "string_type" if self._is_key(path):
+                yield self._wrong_key(path[:-1])
             case kind:
                 yield self._wrong_value(path, kind)
 
@@ -93,6 +95,10 @@ class _Report:
         for key in path:
             value = value[key]
         return value
+
+    def _is_key(self, path: KeyPath) -> bool:
+        """Whether pydantic means a map's key: it then adds a step to the key's path."""
+        return path[-1:] == ("[key]",) and path not in self.document.lines
 
     def _where(self, path: KeyPath) -> str:
         return f"{self.source}:{self.document.line(path)}"
@@ -143,7 +149,7 @@ class _Report:
             f"{dotted(path)} is {self._shown(path)}{reason}",
             self._where(path),
             ", ".join(known),
-            (elsewhere(str(value)) if path[-1] == "method" else "") or instead,
+            instead,
         )
 
     def _draft_length(self, path: KeyPath) -> Iterator[Problem]:
@@ -169,6 +175,14 @@ class _Report:
             action = action or (self._filling(place) if empty else "")
         return Problem(
             f"{dotted(place)} {what}", self._where(place), rule["allowed"], action
+        )
+
+    def _wrong_key(self, path: KeyPath) -> Problem:
+        return Problem(
+            f"{dotted(path[:-1])} has the key {_key_text(path[-1])}, which is no name",
+            self._where(path),
+            "names as keys",
+            "write the name of a setting in place of the number",
         )
 
     def _wrong_value(self, path: KeyPath, kind: str) -> Problem:

@@ -13,6 +13,7 @@ from trtspec.methods import (
     rule_error,
 )
 from trtspec.recipe.engine import EngineOptions
+from trtspec.recipe.pytorch import PyTorchOptions
 from trtspec.recipe.section import MAX_TOKENS, Section
 
 SCHEMA = "trtspec/v1"
@@ -193,6 +194,9 @@ class Recipe(Section):
     )
     engine: EngineOptions | None = Field(
         default=None, description="What only backend tensorrt has; optional."
+    )
+    pytorch: PyTorchOptions | None = Field(
+        default=None, description="What only backend pytorch has; optional."
     )
     sampling: Sampling = Field(default=Sampling(), description="Default sampling.")
     workload: Workload | None = Field(

@@ -18,11 +18,22 @@ _OTHER_NAMES = {
     "draft_length_per_beam": "redrafter_draft_len_per_beam",
     "window_size": "max_window_size lookahead_window_size",
     "verification_set_size": "max_verification_set_size",
+    "tree_top_k": "dynamic_tree_max_topk eagle_topk speculative_eagle_topk",
+    "tree_tokens": "max_total_draft_tokens speculative_num_draft_tokens",
+    "layers_to_capture": "eagle3_layers_to_capture",
+    "two_model": "eagle3_one_model",
+    "rejection_sampling": "use_rejection_sampling",
+    "suffix_threshold": "sa_config sa_spec_threshold",
+    "relaxed_top_k": "relaxed_topk",
+    "vanilla": "use_mtp_vanilla",
+    "global_pool": "enable_global_pool",
+    "target_layers": "target_layer_ids",
     "kv_cache": "kv_cache_dtype kv_cache_type kv_cache_quantization",
     "calibration_dataset": "calib_dataset",
     "calibration_samples": "calib_size",
     "family": "model_type architecture",
-    "draft_length": "num_speculative_tokens max_draft_len num_draft_tokens gamma k",
+    "draft_length": "num_speculative_tokens max_draft_len num_draft_tokens gamma k "
+    "num_nextn_predict_layers draft_len_schedule",
     "model": "speculative_model draft_model assistant_model model_dir checkpoint",
     "max_matching_ngram": "max_matching_ngram_size prompt_lookup_max ngram_size",
     "max_total_tokens": "max_seq_len max_model_len",
@@ -33,6 +44,13 @@ _OTHER_NAMES = {
     "output_tokens": "max_tokens max_new_tokens max_output_tokens",
     "method": "decoding_type algorithm type",
     "dtype": "torch_dtype precision",
+    "chunked_prefill": "enable_chunked_prefill enable_chunked_context",
+    "block_reuse": "enable_block_reuse",
+    "expert_parallel": "moe_expert_parallel_size ep_size ep",
+    "attention_dp": "enable_attention_dp",
+    "attention_backend": "attn_backend",
+    "guided_decoding": "guided_decoding_backend",
+    "penalties": "enable_penalty",
     "float32": "fp32 float",
     "float16": "fp16 half",
     "bfloat16": "bf16",
@@ -42,20 +60,16 @@ _OTHER_NAMES = {
     "none": "off false no null",
     "ngram": "prompt_lookup prompt_lookup_decoding",
     "draft_target": "draft draft_target_model draft_tokens_external assisted",
+    "eagle3": "eagle_3",
+    "mtp": "nextn multi_token_prediction mtp_eagle deepseek_mtp",
+    "suffix": "sa suffix_automaton suffix_decoding",
+    "user": "user_provided userprovided custom",
     "redrafter": "explicit_draft_tokens",
     "lookahead": "lookahead_decoding",
     "reference": "cpu hf transformers",
     "pytorch": "torch",
     "tensorrt": "trt tensorrt_llm engine",
 }
-_KNOWN_AS = {
-    other: name for name, others in _OTHER_NAMES.items() for other in others.split()
-}
-
-_ELSEWHERE = dict.fromkeys(
-    ("eagle3", "mtp"), "only TensorRT-LLM's PyTorch backend has it"
-)
-"""Methods that people know, and why they cannot be chosen."""
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
@@ -79,18 +93,10 @@ def other_name(word: str, known: Iterable[str]) -> str | None:
     >>> other_name("fp16", ["float32", "float16"])
     'float16'
     """
-    name = _KNOWN_AS.get(_plain(word))
-    return name if name in list(known) else None
-
-
-def elsewhere(word: str) -> str:
-    """Say why a word from another world cannot be used; empty if it is none.
-
-    >>> elsewhere("EAGLE-3")
-    "only TensorRT-LLM's PyTorch backend has it: choose one of these"
-    """
-    reason = _ELSEWHERE.get(_plain(word).replace("_", ""))
-    return f"{reason}: choose one of these" if reason else ""
+    plain = _plain(word)
+    return next(
+        (name for name in known if plain in _OTHER_NAMES.get(name, "").split()), None
+    )
 
 
 def _plain(word: str) -> str:

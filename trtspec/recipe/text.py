@@ -74,6 +74,9 @@ def unreadable(error: OSError, subject: str, where: str, action: str = "") -> Pr
     :param subject: what the file was to be, such as "the recipe".
     :param action: what to do, unless the reason itself suggests something.
     """
+    if isinstance(error, FileNotFoundError) and where == "-":
+        action = "save it as a file and give its path"
+        return Problem(f"{subject} is not read from stdin", where, action=action)
     if isinstance(error, FileNotFoundError):
         return Problem(f"{subject} does not exist", where, action=action)
     if isinstance(error, IsADirectoryError):
