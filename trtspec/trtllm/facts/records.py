@@ -7,6 +7,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, field_validator, model_validator
 
+from trtspec.trtllm.facts.types import class_in, parse_type
+from trtspec.trtllm.facts.value_faults import limit_fault, type_fault
 from trtspec.trtllm.versions import is_specifier
 
 Value = bool | int | float | str | None
@@ -52,6 +54,8 @@ class Flag(Fact):
     default: Value = None
     required: bool = False
     aliases: tuple[str, ...] = ()
+    aliases_versions: str = ""
+    """Versions that know the aliases; those of the flag itself if empty."""
 
     @model_validator(mode="after")
     def _is_consistent(self) -> Flag:
@@ -76,6 +80,69 @@ class Field(Fact):
     type: str
     default: Value = None
     required: bool = False
+
+
+class Key(Fact):
+    """A key of the LLM API's YAML, or of a map inside it.
+
+    A default of None means null, or one that is not established; the note says which.
+
+    :ivar type: in the grammar of ``trtspec.trtllm.facts.types``.
+    :ivar alias: another name that the same key is accepted under.
+    :ivar deprecated: PEP 440 specifier: versions that know the key and want it gone.
+    :ivar least: the smallest number that is allowed, in a list as well.
+    :ivar most: the largest number that is allowed.
+    :ivar above: what a number has to exceed.
+    :ivar constraint: what else a value must fulfil, in words.
+    """
+
+    name: str
+    type: str
+    default: Value = None
+    required: bool = False
+    alias: str = ""
+    deprecated: str = ""
+    least: int | float | None = None
+    most: int | float | None = None
+    above: int | float | None = None
+    constraint: str = ""
+
+    @field_validator("deprecated")
+    @classmethod
+    def _is_range_or_empty(cls, value: str) -> str:
+        if value and not is_specifier(value):
+            raise ValueError(f"{value!r} is not a range of versions")
+        return value
+
+    @model_validator(mode="after")
+    def _is_consistent(self) -> Key:
+        parse_type(self.type)
+        fault = "" if self.default is None else type_fault(self.type, self.default)
+        if fault:
+            raise ValueError(f"{self.name}: its default {fault}")
+        return self
+
+    @property
+    def section(self) -> str:
+        """The class of the map under it; empty if it holds none that is described."""
+        return class_in(self.type)
+
+    def accepts(self, value: object) -> str:
+        """Say why it does not take a value, as YAML gives it; empty if it does.
+
+        What is inside a map of a described class is not looked at.
+
+        :returns: a predicate that follows the key's name, or "it": "is '8', which is
+            not a whole number", "holds -1, which is below 0".
+        """
+        wrong = type_fault(self.type, value)
+        return wrong or limit_fault(value, self.least, self.most, self.above)
+
+
+class Named(Fact):
+    """A name that something goes by in a range of versions."""
+
+    name: str
 
 
 class Limit(Fact):
