@@ -2,11 +2,14 @@
 
 import psutil
 import pytest
+from packaging.version import Version
 
 from tests.check.samples import DRAFT_TARGET, loaded, recipe
+from tests.methods.samples import SMALLEST
+from tests.models.drafters import write_dflash, write_eagle, write_eagle3
 from tests.models.tiny import CONTEXT, TOKENS, write_checkpoint
 from trtspec.check import check_models, check_recipe, is_blocked
-from trtspec.check.finding import SEVERITIES
+from trtspec.check.finding import SEVERITIES, Finding
 from trtspec.check.rules import MODEL_RULES, RULES
 from trtspec.errors import Problem
 from trtspec.models.describe import describe
@@ -134,3 +137,68 @@ def test_places_of_described_models_can_be_those_of_a_file(models):
     target = describe(models / "target")
     (finding,) = check_models(target, None, found.recipe, found.where)
     assert finding.where == found.where("limits", "max_total_tokens")
+
+
+ON_PYTORCH = ["none", "ngram", "draft_target", "suffix", "eagle3", "mtp", "dflash",
+              "user", "auto"]  # fmt: skip
+NEWEST = Version("1.4.0rc4")
+
+
+def on_pytorch(models, method, model="./draft", **fields):
+    keys = SMALLEST[method] | fields
+    if "model" in keys:
+        keys = keys | {"model": model}
+    return good(models, backend="pytorch", speculation=keys)
+
+
+@pytest.mark.parametrize("method", ON_PYTORCH)
+def test_a_good_recipe_of_backend_pytorch_gives_no_finding(models, method):
+    drafters = {"eagle3": "./head", "dflash": "./block"}
+    write_eagle3(models / "head")
+    write_dflash(models / "block")
+    recipe_ = on_pytorch(models, method, drafters.get(method, "./draft"))
+    assert check_recipe(recipe_, version=NEWEST) == []
+
+
+def test_a_pard_draft_model_is_checked_like_any_pair(models):
+    named = on_pytorch(models, "pard", mask_token_id=15)
+    assert check_recipe(named, version=NEWEST) == []
+    unnamed = check_recipe(on_pytorch(models, "pard"), version=NEWEST)
+    assert rules(unnamed, "warning") == ["mask-token"]
+    write_checkpoint(models / "draft", tokens=TOKENS[::-1])
+    assert rules(check_recipe(named, version=NEWEST)) == ["token-ids"]
+
+
+@pytest.mark.parametrize(
+    ("method", "write", "what"),
+    [
+        ("eagle3", write_eagle, "is an EAGLE-1 or EAGLE-2 drafter"),
+        ("eagle3", write_dflash, "is a DFlash drafter"),
+        ("dflash", write_eagle3, "is an EAGLE-3 head"),
+        ("draft_target", write_eagle3, "is an EAGLE-3 head"),
+        ("pard", write_eagle3, "is an EAGLE-3 head"),
+    ],
+)
+def test_a_drafter_of_another_kind_is_blocked_at_the_line_that_names_it(
+    models, method, write, what
+):
+    write(models / "other")
+    wrong = on_pytorch(models, method, "./other")
+    (finding,) = check_recipe(wrong, version=NEWEST)
+    assert (finding.rule, finding.severity) == ("checkpoint", "blocking")
+    assert finding.where == wrong.where("speculation", "model")
+    assert what in finding.what
+    assert finding.action
+
+
+def test_a_missing_method_is_told_once_in_the_backends_words(models):
+    wanted = on_pytorch(models, "suffix")
+    stable = Version("1.2.1")
+    assert rules(check_recipe(wanted, version=stable)) == ["method"]
+
+    def backends_own(subject):
+        where = subject.where("speculation", "method")
+        yield Finding("method", "blocking", where, "take ngram")
+
+    findings = check_recipe(wanted, version=stable, rules=[backends_own])
+    assert [finding.what for finding in findings] == ["take ngram"]

@@ -19,6 +19,19 @@ EAGLE_CONFIG = {
     "vocab_size": ROWS,
     "torch_dtype": "float16",
 }
+EAGLE3_CONFIG = {**EAGLE_CONFIG, "draft_vocab_size": ROWS // 2}
+DFLASH_CONFIG = {
+    "architectures": ["DFlashDraftModel"],
+    "model_type": "qwen3",
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "hidden_size": HIDDEN,
+    "intermediate_size": 12,
+    "vocab_size": ROWS,
+    "block_size": 16,
+    "dflash_config": {"mask_token_id": 15, "target_layer_ids": [1, 8, 15]},
+    "num_target_layers": 36,
+}
 REDRAFTER_CONFIG = {
     "model_type": "recurrent_drafting_drafter",
     "hidden_size": HIDDEN,
@@ -88,4 +101,68 @@ def write_redrafter(
     shapes[f"{prefix}.2.weight"] = (rows, wide)
     shapes["rnn_u.weight"] = (HIDDEN, HIDDEN)
     _save(shapes, directory / "model.safetensors")
+    return directory
+
+
+def write_eagle3(
+    directory,
+    *,
+    prefix="midlayer.",
+    layers=1,
+    captured=3,
+    target=HIDDEN,
+    drafted=ROWS // 2,
+    table=True,
+    output=True,
+    embedding=False,
+    pickled=False,
+    **config,
+):
+    """Write an EAGLE-3 head; ``drafted`` tokens of the target's, under ``prefix``."""
+    _config(directory, {**EAGLE3_CONFIG, **config})
+    if pickled:
+        (directory / "pytorch_model.bin").write_bytes(NOT_A_PICKLE)
+        return directory
+    shapes = {"norm.weight": (HIDDEN,)}
+    if captured > 1:
+        shapes["fc.weight"] = (HIDDEN, captured * target)
+    for layer in range(layers):
+        name = prefix if prefix == "midlayer." and layers == 1 else f"{prefix}{layer}."
+        width = 2 * HIDDEN if layer == 0 else HIDDEN
+        shapes[f"{name}self_attn.q_proj.weight"] = (HIDDEN, width)
+        shapes[f"{name}hidden_norm.weight"] = (HIDDEN,)
+    if table:
+        shapes |= {"d2t": (drafted,), "t2d": (ROWS,)}
+    if output:
+        shapes["lm_head.weight"] = (drafted, HIDDEN)
+    if embedding:
+        shapes["embed_tokens.weight"] = (ROWS, HIDDEN)
+    _save(shapes, directory / "model.safetensors")
+    return directory
+
+
+def write_dflash(
+    directory,
+    *,
+    layers=2,
+    states=3,
+    prefix="layers.",
+    pickled=False,
+    left_out=(),
+    **config,
+):
+    """Write a DFlash drafter; ``left_out`` names tensors that it lacks."""
+    _config(directory, {**DFLASH_CONFIG, **config})
+    if pickled:
+        (directory / "pytorch_model.bin").write_bytes(NOT_A_PICKLE)
+        return directory
+    shapes = {
+        "fc.weight": (HIDDEN, states * HIDDEN),
+        "hidden_norm.weight": (HIDDEN,),
+        "norm.weight": (HIDDEN,),
+    }
+    for layer in range(layers):
+        shapes[f"{prefix}{layer}.self_attn.q_proj.weight"] = (HIDDEN, HIDDEN)
+    kept = {name: shape for name, shape in shapes.items() if name not in left_out}
+    _save(kept, directory / "model.safetensors")
     return directory

@@ -2,7 +2,13 @@
 
 import pytest
 
-from tests.models.drafters import write_eagle, write_medusa, write_redrafter
+from tests.models.drafters import (
+    write_dflash,
+    write_eagle,
+    write_eagle3,
+    write_medusa,
+    write_redrafter,
+)
 from tests.models.tiny import (
     write_checkpoint,
     write_gguf,
@@ -117,6 +123,8 @@ def test_pickled_weights_without_one_part_are_not_complete(tmp_path, name):
 DRAFTERS = [
     ("medusa", write_medusa, "medusa_lm_head.safetensors", "medusa_lm_head.pt"),
     ("eagle", write_eagle, "model.safetensors", "pytorch_model.bin"),
+    ("eagle3", write_eagle3, "model.safetensors", "pytorch_model.bin"),
+    ("dflash", write_dflash, "model.safetensors", "pytorch_model.bin"),
     ("redrafter", write_redrafter, "model.safetensors", "model.pt"),
 ]
 

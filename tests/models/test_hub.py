@@ -262,6 +262,8 @@ def test_pickled_weights_are_chosen_only_without_safetensors():
         ),
         ("eagle", ["pytorch_model.bin"], "pytorch_model.bin"),
         ("eagle", ["pytorch_model.bin", "model.safetensors"], "model.safetensors"),
+        ("eagle3", ["pytorch_model.bin"], "pytorch_model.bin"),
+        ("dflash", ["model.safetensors", "dflash.py"], "model.safetensors"),
         ("redrafter", ["model.pt"], "model.pt"),
         ("redrafter", ["model.pt", "model.safetensors"], "model.safetensors"),
     ],

@@ -9,6 +9,7 @@ from packaging.version import Version
 from trtspec.check.finding import SEVERITIES, Finding
 from trtspec.check.resolve import resolve
 from trtspec.check.rules import MODEL_RULES, RULES, Rule
+from trtspec.check.rules.method import METHOD
 from trtspec.check.subject import Subject, Where, key_itself
 from trtspec.errors import Problem
 from trtspec.models.info import ModelInfo
@@ -52,7 +53,9 @@ def check_recipe(
         drafter=draft.drafter,
         version=version,
     )
-    findings = [f for rule in (*RULES, *rules) for f in rule(subject)]
+    ours = [f for rule in RULES for f in rule(subject)]
+    backends = [f for rule in rules for f in rule(subject)]
+    findings = [*_not_repeated(ours, backends), *backends]
     return _ordered([*target.findings, *draft.findings, *findings])
 
 
@@ -71,6 +74,12 @@ def check_models(
     """
     subject = Subject(recipe, where, target, draft)
     return _ordered([finding for rule in MODEL_RULES for finding in rule(subject)])
+
+
+def _not_repeated(ours: list[Finding], backends: list[Finding]) -> list[Finding]:
+    """Leave out that a method is missing where the backend's own rule says so."""
+    told = {f.where for f in backends if f.rule == METHOD and f.severity == "blocking"}
+    return [f for f in ours if f.rule != METHOD or f.where not in told]
 
 
 def _ordered(findings: list[Finding]) -> list[Finding]:

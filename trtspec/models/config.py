@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import Any
 
 from trtspec.errors import UsageError
+from trtspec.models import traits
 from trtspec.models.families import ENCODERS, WITHOUT_ATTENTION
 from trtspec.models.info import ModelShape
 from trtspec.models.json_file import read_json_object
+from trtspec.models.published import published_quantization
 from trtspec.models.rope import rope_scaling, rope_theta
 
 CONFIG = "config.json"
 OUTPUT_WEIGHT = "lm_head.weight"
 _CAUSAL = ("ForCausalLM", "LMHeadModel")
 _WITH_TEXT_PART = "ForConditionalGeneration"
-_CODE_CLASSES = {"AutoConfig", "AutoModelForCausalLM"}
-_OTHER_QUANTIZATION = "hf_quant_config.json"  # written by NVIDIA ModelOpt
 
 _NAMES = {
     "layers": ("num_hidden_layers", "n_layer", "n_layers", "num_layers", "num_blocks"),
@@ -78,13 +78,16 @@ def shape_of(
             "tie_word_embeddings", OUTPUT_WEIGHT not in tensors
         )
         is True,
-        sliding_window=_sliding_window(facts.config),
-        layer_types=_layer_types(facts.config),
-        quantization=_quantization(directory, whole),
+        sliding_window=traits.sliding_window(facts.config),
+        layer_types=traits.layer_types(facts.config),
+        **_published(directory, whole),
         alibi=facts.config.get("alibi") is True,
-        own_code=_own_code(whole),
+        own_code=traits.own_code(whole),
         rope_theta=rope_theta(facts.config),
         rope_scaling=rope_scaling(facts.config),
+        next_token_heads=traits.next_token_heads(facts.config),
+        latent_size=traits.latent_size(facts.config),
+        mask_token=traits.mask_token(facts.config),
     )
 
 
@@ -172,32 +175,11 @@ def _head_size(path: Path, hidden_size: int, heads: int) -> int:
     return hidden_size // heads
 
 
-def _sliding_window(config: Mapping[str, Any]) -> int | None:
-    window = config.get("sliding_window")
-    used = config.get("use_sliding_window", True)
-    return window if used and isinstance(window, int) and window > 0 else None
-
-
-def _layer_types(config: Mapping[str, Any]) -> tuple[str, ...]:
-    types = config.get("layer_types")
-    return tuple(map(str, types)) if isinstance(types, list) else ()
-
-
-def _own_code(config: Mapping[str, Any]) -> str | None:
-    """Give the ``model_type`` if code of the checkpoint's own goes with it."""
-    classes = config.get("auto_map")
-    if not isinstance(classes, dict) or not _CODE_CLASSES & classes.keys():
-        return None
-    return str(config.get("model_type") or "")
-
-
-def _quantization(directory: Path, config: Mapping[str, Any]) -> str:
-    own = config.get("quantization_config")
-    if isinstance(own, dict):
-        return str(own.get("quant_method") or "unnamed").lower()
-    other = directory / _OTHER_QUANTIZATION
-    if not other.is_file():
-        return "none"
-    section = read_json_object(other).get("quantization")
-    named = section.get("quant_algo") if isinstance(section, dict) else None
-    return str(named).lower() if named else "none"
+def _published(directory: Path, config: Mapping[str, Any]) -> dict[str, Any]:
+    """How the stored weights are quantized: as published, and in a recipe's words."""
+    found = published_quantization(directory, config)
+    return {
+        "quantization": found.named,
+        "published_quantization": found.word,
+        "published_kv_cache": found.kv_cache,
+    }

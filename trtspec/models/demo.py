@@ -73,6 +73,7 @@ DEMO = DemoModel(
         context_length=8192,
         tied_embeddings=True,
         quantization="q4_1",
+        published_quantization=None,
         tokenizer_entries=49152,
         dtype="q4_1",
         parameters=134_515_008,

@@ -9,6 +9,7 @@ from typing import Any
 
 from trtspec.errors import UsageError
 from trtspec.models.config import CONFIG, OUTPUT_WEIGHT, read_config, shape_of
+from trtspec.models.eagle3 import refuse_head_as_model
 from trtspec.models.gguf import read_gguf
 from trtspec.models.gguf_shape import find_gguf, gguf_shape, token_count
 from trtspec.models.info import DTYPE_BYTES, ModelInfo, ModelShape
@@ -51,6 +52,7 @@ def describe(directory: Path) -> ModelInfo:
 def _describe_safetensors(directory: Path) -> ModelInfo:
     config = read_config(directory)
     tensors = read_tensors(directory)
+    refuse_head_as_model(directory, config, tensors)
     shape = shape_of(directory, config, tensors)
     require_stored_as_described(directory / CONFIG, config, shape, tensors)
     if shape.tied_embeddings:
@@ -66,6 +68,7 @@ def _describe_safetensors(directory: Path) -> ModelInfo:
 
 def _describe_pickled(directory: Path) -> ModelInfo:
     config = read_config(directory)
+    refuse_head_as_model(directory, config, pickled_names(directory))
     shape = shape_of(directory, config, pickled_names(directory))
     dtype = configured_dtype(directory / CONFIG, config)
     weight_bytes = pickled_bytes(directory)

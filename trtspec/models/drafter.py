@@ -1,4 +1,4 @@
-"""What a drafter's checkpoint is: Medusa heads, an EAGLE head or a ReDrafter head."""
+"""What a drafter's checkpoint is: Medusa heads, one of EAGLE's, or another's."""
 
 from __future__ import annotations
 
@@ -19,8 +19,14 @@ from trtspec.models.drafter_shape import DrafterShape, shape_by_kind
 from trtspec.models.eagle3 import refuse_eagle3
 from trtspec.models.info import Format
 from trtspec.models.json_file import read_json_object
-from trtspec.models.pickled import PICKLED_INDEX, pickled_bytes, stored_bytes
+from trtspec.models.pickled import (
+    PICKLED_INDEX,
+    pickled_bytes,
+    pickled_names,
+    stored_bytes,
+)
 from trtspec.models.safetensors_header import read_header
+from trtspec.models.speculators import refuse_speculators
 from trtspec.models.tensor_header import TensorHeader, stored_dtype
 from trtspec.models.weights import read_tensors
 
@@ -29,7 +35,7 @@ from trtspec.models.weights import read_tensors
 class DrafterInfo(DrafterShape):
     """What a drafter's checkpoint holds; None is what it does not tell.
 
-    :param kind: medusa, eagle or redrafter.
+    :param kind: any but a model.
     :param family: ``model_type`` of the configuration.
     :param dtype: type that most weight bytes are stored in; of pickled weights, what
         the configuration names.
@@ -58,9 +64,9 @@ def describe_drafter(directory: Path, kind: DrafterKind) -> DrafterInfo:
 
     Where several weight files are there, the one that TensorRT-LLM loads counts.
 
-    :param kind: medusa, eagle or redrafter.
-    :raises UsageError: if the checkpoint is incomplete or damaged, or is an EAGLE-3
-        drafter; the message names the file and what to do.
+    :param kind: any but a model.
+    :raises UsageError: if the checkpoint is incomplete or damaged, or is a drafter of
+        another kind; the message names the file and what to do.
     """
     if not directory.is_dir():
         raise UsageError(
@@ -73,7 +79,9 @@ def describe_drafter(directory: Path, kind: DrafterKind) -> DrafterInfo:
         raise _no_weights(directory, kind)
     tensors = None if is_pickled(files[0]) else _tensors(directory, files)
     if kind == "eagle":
-        refuse_eagle3(directory, config, tensors or {})
+        refuse_eagle3(directory, config, tensors or pickled_names(directory))
+    if kind in ("eagle3", "dflash"):
+        refuse_speculators(directory, config, kind)
     return DrafterInfo(
         **shape_by_kind(directory, kind, config, tensors),
         kind=kind,

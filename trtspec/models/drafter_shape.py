@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from trtspec.errors import UsageError
 from trtspec.methods.base import DrafterKind
-from trtspec.models.config import CONFIG
+from trtspec.models.dflash_shape import dflash_shape
+from trtspec.models.drafter_configuration import DrafterConfiguration
+from trtspec.models.eagle3_shape import eagle3_shape
 from trtspec.models.tensor_header import TensorHeader
 
 Tensors = Mapping[str, TensorHeader]
@@ -27,10 +28,23 @@ class DrafterShape:
 
     :param heads: Medusa heads.
     :param head_layers: residual layers of each Medusa head, or of ReDrafter's one.
-    :param layers: transformer layers of an EAGLE drafter.
+    :param layers: transformer layers of an EAGLE or DFlash drafter.
     :param hidden_size: size of the target's hidden states that it was trained on.
     :param vocabulary_rows: tokens that it can propose.
     :param has_fc_bias: whether EAGLE's first projection has a bias.
+    :param width: size of the drafter's own hidden states (EAGLE-3, DFlash).
+    :param captured_states: hidden states of the target that it reads per token.
+    :param target_layers: layers that its configuration takes them from, in the numbers
+        of that configuration.
+    :param target_vocabulary: tokens of the target that it was made for.
+    :param has_own_embedding: whether it brings an embedding; else it shares the
+        target's.
+    :param has_own_output: the same for the output weight.
+    :param layer_prefix: what its layers are called: ``midlayer.``, ``layers.`` or
+        ``model.layers.``.
+    :param is_told_by: what shows that it is an EAGLE-3 head; empty if nothing does.
+    :param block_size: tokens of a DFlash block, the last verified one included.
+    :param mask_token: id of the token that stands for one to be drafted.
     """
 
     heads: int | None = None
@@ -39,6 +53,16 @@ class DrafterShape:
     hidden_size: int | None = None
     vocabulary_rows: int | None = None
     has_fc_bias: bool | None = None
+    width: int | None = None
+    captured_states: int | None = None
+    target_layers: tuple[int, ...] | None = None
+    target_vocabulary: int | None = None
+    has_own_embedding: bool | None = None
+    has_own_output: bool | None = None
+    layer_prefix: str | None = None
+    is_told_by: str | None = None
+    block_size: int | None = None
+    mask_token: int | None = None
 
 
 def shape_by_kind(
@@ -49,56 +73,17 @@ def shape_by_kind(
 ) -> dict[str, Any]:
     """Read the sizes of a drafter's parts.
 
-    :param kind: medusa, eagle or redrafter.
+    :param kind: any but a model.
     :param tensors: None if the weights are pickled: then the configuration counts.
     :returns: the fields of ``DrafterShape`` that are known.
     :raises UsageError: if a part that TensorRT-LLM loads is missing, or a size makes no
         sense.
     """
-    read = {"medusa": _medusa, "eagle": _eagle, "redrafter": _redrafter}[kind]
-    configuration = _Configuration(directory, config)
-    shape = read(configuration, tensors)
+    shape = _READERS[kind](DrafterConfiguration(directory, config), tensors)
     return {key: value for key, value in shape.items() if value is not None}
 
 
-@dataclass(frozen=True, slots=True)
-class _Configuration:
-    """The numbers in a drafter's ``config.json``."""
-
-    directory: Path
-    values: Mapping[str, Any]
-
-    def number(self, key: str) -> int | None:
-        value = self.values.get(key)
-        if value is None:
-            return None
-        if isinstance(value, int) and not isinstance(value, bool) and value > 0:
-            return value
-        raise UsageError(
-            f"{key} is {value!r}",
-            where=str(self.directory / CONFIG),
-            allowed="a whole number above 0",
-        )
-
-    def required(self, key: str) -> int:
-        if (value := self.number(key)) is not None:
-            return value
-        raise UsageError(
-            f"has no {key}",
-            where=str(self.directory / CONFIG),
-            allowed="a whole number above 0",
-            action="give the configuration the drafter was trained with",
-        )
-
-    def lacks(self, part: str, example: str) -> UsageError:
-        return UsageError(
-            f"the weights hold no {part}: no tensor {example}",
-            where=str(self.directory),
-            action="give the checkpoint as it was published",
-        )
-
-
-def _medusa(config: _Configuration, tensors: Tensors | None) -> dict[str, Any]:
+def _medusa(config: DrafterConfiguration, tensors: Tensors | None) -> dict[str, Any]:
     """Heads ``<head>.<layer>.linear.weight``, then ``<head>.<layers>.weight``."""
     if tensors is None:
         return {
@@ -119,7 +104,7 @@ def _medusa(config: _Configuration, tensors: Tensors | None) -> dict[str, Any]:
     }
 
 
-def _eagle(config: _Configuration, tensors: Tensors | None) -> dict[str, Any]:
+def _eagle(config: DrafterConfiguration, tensors: Tensors | None) -> dict[str, Any]:
     """A Llama of few layers behind ``fc``, from embedding and hidden state to one."""
     shape: dict[str, Any] = {
         "layers": config.required("num_hidden_layers"),
@@ -139,13 +124,13 @@ def _eagle(config: _Configuration, tensors: Tensors | None) -> dict[str, Any]:
     return shape | {"has_fc_bias": "fc.bias" in tensors}
 
 
-def _configured_bias(config: _Configuration) -> bool | None:
+def _configured_bias(config: DrafterConfiguration) -> bool | None:
     """EAGLE's own key for the bias of ``fc``; its absence proves nothing."""
     bias = config.values.get("bias")
     return bias if isinstance(bias, bool) else None
 
 
-def _redrafter(config: _Configuration, tensors: Tensors | None) -> dict[str, Any]:
+def _redrafter(config: DrafterConfiguration, tensors: Tensors | None) -> dict[str, Any]:
     """One head ``lm_head.<layer>.linear.weight``, then ``lm_head.<layers>.weight``."""
     config.required("exit_dim")  # the converter reads it, and gives no default
     shape: dict[str, Any] = {
@@ -166,3 +151,12 @@ def _redrafter(config: _Configuration, tensors: Tensors | None) -> dict[str, Any
 def _rows(tensors: Tensors, name: str) -> int | None:
     tensor = tensors.get(name)
     return tensor.shape[0] if tensor is not None and tensor.shape else None
+
+
+_READERS = {
+    "medusa": _medusa,
+    "eagle": _eagle,
+    "redrafter": _redrafter,
+    "eagle3": eagle3_shape,
+    "dflash": dflash_shape,
+}

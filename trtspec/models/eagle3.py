@@ -1,4 +1,4 @@
-"""Whether an EAGLE checkpoint is of the third kind, which other backends take."""
+"""Whether a checkpoint is an EAGLE-3 head, given as what it is or as something else."""
 
 from __future__ import annotations
 
@@ -23,20 +23,39 @@ def refuse_eagle3(
     :param tensors: names of the stored tensors; empty if they are not known.
     :raises UsageError: naming what gives it away.
     """
-    sign = _sign(config, tensors)
-    if sign:
+    if sign := eagle3_sign(config, tensors):
         raise UsageError(
             f"is an EAGLE-3 drafter ({sign}), which TensorRT-LLM's engine backend "
             "cannot take",
             where=str(directory),
             allowed="an EAGLE-1 or EAGLE-2 checkpoint",
             action="choose an EAGLE checkpoint of the first kind, such as "
-            "yuhuili/EAGLE-Vicuna-7B-v1.3; backend pytorch can take EAGLE-3",
+            "yuhuili/EAGLE-Vicuna-7B-v1.3; with backend pytorch, write method: eagle3",
         )
 
 
-def _sign(config: Mapping[str, Any], tensors: Collection[str]) -> str:
-    """Say what shows that it is one; empty if nothing does."""
+def refuse_head_as_model(
+    directory: Path, config: Mapping[str, Any], tensors: Collection[str]
+) -> None:
+    """Refuse an EAGLE-3 head where a model is wanted that runs by itself.
+
+    :param tensors: names of the stored tensors; empty if they are not known.
+    :raises UsageError: naming what gives it away.
+    """
+    if sign := eagle3_sign(config, tensors):
+        raise UsageError(
+            f"is an EAGLE-3 head ({sign}), which reads another model's hidden states",
+            where=str(directory),
+            allowed="a causal language model of its own",
+            action="name the head under speculation.model with method: eagle3",
+        )
+
+
+def eagle3_sign(config: Mapping[str, Any], tensors: Collection[str]) -> str:
+    """Say what shows that a checkpoint is an EAGLE-3 head; empty if nothing does.
+
+    :param tensors: names of the stored tensors; empty if they are not known.
+    """
     for name in tensors:
         if name.startswith(_TENSORS):
             return f"it holds the tensor {name}"

@@ -41,6 +41,7 @@ def gguf_shape(path: Path, header: GgufHeader) -> ModelShape:
     attends = facts.family not in WITHOUT_ATTENTION
     heads = facts.required("attention.head_count") if attends else 0
     hidden_size = facts.required("embedding_length")
+    quantization = _quantization(header)
     return ModelShape(
         family=facts.family,
         architecture=facts.family,
@@ -55,7 +56,8 @@ def gguf_shape(path: Path, header: GgufHeader) -> ModelShape:
         context_length=facts.optional("context_length"),
         tied_embeddings="output.weight" not in header.tensors,
         sliding_window=facts.optional("attention.sliding_window"),
-        quantization=_quantization(header),
+        quantization=quantization,
+        published_quantization="none" if quantization == "none" else None,
     )
 
 

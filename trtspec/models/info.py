@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from trtspec.methods.quantization import Quantization
+
 DTYPE_BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
 """Bytes of one value in the types that weights and KV cache can have."""
 
@@ -34,6 +36,15 @@ class ModelShape:
         names none, or has one per kind of layer.
     :param rope_scaling: how that encoding is stretched, such as ``llama3``; None if it
         is not.
+    :param published_quantization: the same as a recipe's word for it; None if it has
+        none, such as for blocks of FP8.
+    :param published_kv_cache: type of the KV cache that the weights were quantized for,
+        such as ``fp8``; None if the checkpoint names none.
+    :param next_token_heads: heads for further tokens (MTP) that come with it.
+    :param latent_size: values that multi-head latent attention (MLA) caches per token
+        and layer; None in a model with another attention.
+    :param mask_token: id of the token that a PARD draft model proposes for; None if the
+        configuration names none.
     :param own_code: ``model_type`` of a configuration that names Python code of the
         checkpoint's own, empty if it has no type; None if it names no code.
     """
@@ -56,6 +67,16 @@ class ModelShape:
     own_code: str | None = None
     rope_theta: float | None = None
     rope_scaling: str | None = None
+    published_quantization: Quantization | None = "none"
+    published_kv_cache: str | None = None
+    next_token_heads: int = 0
+    latent_size: int | None = None
+    mask_token: int | None = None
+
+    @property
+    def is_mla(self) -> bool:
+        """Whether it has multi-head latent attention, as DeepSeek's models do."""
+        return self.latent_size is not None
 
     def kv_bytes_per_token(self, dtype: str) -> int:
         """Bytes that keys and values of one token take in all layers.

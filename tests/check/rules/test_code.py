@@ -69,8 +69,30 @@ def test_without_transformers_it_is_a_warning(monkeypatch):
     assert severities("phi3") == ["warning"]
 
 
-def test_other_backends_are_not_concerned(package):
-    assert severities("chatglm", backend="pytorch") == []
+def test_the_engine_backend_is_not_concerned(package):
+    assert severities("chatglm", backend="tensorrt") == []
+
+
+def on_pytorch(target=None, draft=None, **changes):
+    models = replace(MODEL, own_code=target), replace(MODEL, own_code=draft)
+    return list(own_code(subject(*models, backend="pytorch", **changes)))
+
+
+def test_on_pytorch_a_targets_code_is_not_executed_unless_asked_for():
+    assert on_pytorch() == []
+    (finding,) = on_pytorch("deepseek_v3")
+    assert (finding.severity, finding.where) == ("note", "target.model")
+    assert "not established" in finding.why
+    trusted = {"llm_args": {"trust_remote_code": True}}
+    (finding,) = on_pytorch("deepseek_v3", pytorch=trusted)
+    assert finding.severity == "warning"
+    assert "pytorch.llm_args sets trust_remote_code" in finding.why
+
+
+def test_on_pytorch_a_draft_models_code_may_be_executed():
+    (finding,) = on_pytorch(draft="qwen3")
+    assert (finding.severity, finding.where) == ("warning", "speculation.model")
+    assert "may execute it" in finding.why
 
 
 def test_the_installed_transformers_has_a_table_that_is_understood():

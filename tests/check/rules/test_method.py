@@ -9,11 +9,15 @@ from trtspec.check.subject import Subject, key_itself
 from trtspec.recipe import Recipe
 
 ENGINE_ONLY = ["medusa", "eagle", "redrafter", "lookahead"]
+PYTORCH_ONLY = ["suffix", "eagle3", "mtp", "pard", "dflash", "user", "auto"]
+NEWEST_ONLY = ["suffix", "pard", "dflash"]
 BY_TOKENS = ["ngram", "draft_target"]
+ON_ENGINES = ["none", *BY_TOKENS, *ENGINE_ONLY]
+ON_PYTORCH = [m for m in SMALLEST if m not in (*ENGINE_ONLY, *NEWEST_ONLY)]
 TYPICAL = {"acceptance": "typical", "posterior_threshold": 0.1}
 
 
-def subject(method, backend="tensorrt", temperature=0.0, **fields):
+def subject(method, backend="tensorrt", temperature=0.0, *, version="1.2.1", **fields):
     made = Recipe.model_validate(
         {
             "schema": "trtspec/v1",
@@ -24,7 +28,7 @@ def subject(method, backend="tensorrt", temperature=0.0, **fields):
             "sampling": {"temperature": temperature},
         }
     )
-    return Subject(made, key_itself, version=Version("1.2.1"))
+    return Subject(made, key_itself, version=Version(version) if version else None)
 
 
 def only(findings):
@@ -34,7 +38,8 @@ def only(findings):
 
 @pytest.mark.parametrize(
     ("method", "backend"),
-    [(method, "tensorrt") for method in SMALLEST]
+    [(method, "tensorrt") for method in ON_ENGINES]
+    + [(method, "pytorch") for method in ON_PYTORCH]
     + [(method, "reference") for method in ("none", *BY_TOKENS)],
 )
 def test_method_that_the_backend_has_passes(method, backend):
@@ -50,14 +55,66 @@ def test_method_that_the_backend_lacks_is_refused_with_where_it_runs(method):
     assert finding.action.startswith("set backend: tensorrt")
 
 
+@pytest.mark.parametrize("method", PYTORCH_ONLY)
+@pytest.mark.parametrize("backend", ["tensorrt", "reference"])
+def test_a_home_is_named_once_however_many_releases_it_has(method, backend):
+    finding = only(runs_on_backend(subject(method, backend)))
+    assert finding.why == "it runs on: pytorch"
+    assert finding.action == "set backend: pytorch, or choose another method"
+    assert not list(keeps_the_output(subject(method, backend)))
+
+
+@pytest.mark.parametrize("method", NEWEST_ONLY)
+def test_method_that_a_release_lacks_is_refused_with_those_that_have_it(method):
+    finding = only(runs_on_backend(subject(method, "pytorch")))
+    assert (finding.rule, finding.severity) == ("method", "blocking")
+    assert finding.what == (
+        f"method {method} is not established for TensorRT-LLM 1.2.1"
+    )
+    assert finding.why == "on backend pytorch it is for >=1.3.0rc22,<1.5"
+    assert not list(keeps_the_output(subject(method, "pytorch", 1.0)))
+
+
+@pytest.mark.parametrize("method", NEWEST_ONLY)
+@pytest.mark.parametrize("version", ["1.3.0rc22", "1.4.0rc4", None])
+def test_method_of_the_newest_releases_passes_there_and_exactly(method, version):
+    newest = subject(method, "pytorch", 1.0, version=version)
+    assert not list(runs_on_backend(newest))
+    assert not list(keeps_the_output(newest))
+
+
+@pytest.mark.parametrize("version", ["0.17.0", "1.3.0rc10", "9.9"])
+@pytest.mark.parametrize("method", ["ngram", "suffix"])
+def test_of_a_version_without_a_family_only_the_backend_s_own_rules_speak(
+    method, version
+):
+    outside = subject(method, "pytorch", 1.0, version=version)
+    assert not list(runs_on_backend(outside))
+    assert not list(keeps_the_output(outside))
+
+
+@pytest.mark.parametrize("version", ["1.0.0", "1.1.0"])
+def test_sampling_is_refused_where_the_release_ignores_it(version):
+    sampled = subject("eagle3", "pytorch", 0.7, version=version)
+    finding = only(keeps_the_output(sampled))
+    assert finding.severity == "blocking"
+    assert finding.what == "lossy: eagle3 on backend pytorch, temperature 0.7"
+    assert "sampling.temperature to 0" in finding.action
+    assert not list(keeps_the_output(subject("eagle3", "pytorch", version=version)))
+
+
 @pytest.mark.parametrize("method", ENGINE_ONLY)
 def test_method_that_the_backend_lacks_is_not_called_lossy_as_well(method):
     assert not list(keeps_the_output(subject(method, "reference", 1.0)))
 
 
-@pytest.mark.parametrize("method", SMALLEST)
-def test_greedy_decoding_keeps_the_output(method):
-    assert not list(keeps_the_output(subject(method)))
+@pytest.mark.parametrize(
+    ("method", "backend"),
+    [(method, "tensorrt") for method in ON_ENGINES]
+    + [(method, "pytorch") for method in ON_PYTORCH],
+)
+def test_greedy_decoding_keeps_the_output(method, backend):
+    assert not list(keeps_the_output(subject(method, backend)))
 
 
 @pytest.mark.parametrize("method", ["none", *BY_TOKENS])

@@ -161,13 +161,13 @@ def test_pickled_weights_are_blocking_on_the_reference_backend():
     assert "backend tensorrt" in target.action
 
 
-def test_a_gguf_is_blocking_on_the_engine_backend():
+@pytest.mark.parametrize("backend", ["tensorrt", "pytorch"])
+def test_a_gguf_is_blocking_on_tensorrt_llm(backend):
     gguf = replace(MODEL, format="gguf", quantization="q4_1")
-    finding = only(stored_format(subject(gguf, backend="tensorrt")))
+    finding = only(stored_format(subject(gguf, backend=backend)))
     assert (finding.rule, finding.severity) == ("stored-format", "blocking")
     assert "stored as GGUF" in finding.what
     assert "safetensors or pytorch_model.bin" in finding.why
-    assert not [f for rule in RULES for f in rule(subject(gguf, backend="pytorch"))]
 
 
 @pytest.mark.parametrize(
@@ -177,6 +177,8 @@ def test_a_gguf_is_blocking_on_the_engine_backend():
         ("reference", "gguf"),
         ("tensorrt", "safetensors"),
         ("tensorrt", "torch"),
+        ("pytorch", "safetensors"),
+        ("pytorch", "torch"),
     ],
 )
 def test_a_format_that_the_backend_reads_gives_no_finding(backend, stored):

@@ -13,6 +13,8 @@ from trtspec.check.rules import (
     method,
     model,
     pair,
+    sections,
+    trained_drafter,
     workload,
 )
 from trtspec.check.subject import Subject
@@ -34,6 +36,10 @@ MODEL_RULES: tuple[Rule, ...] = (
     pair.draft_is_smaller,
     drafter.hidden_size,
     drafter.drafter_vocabulary,
+    trained_drafter.head_is_told,
+    trained_drafter.captured_layers,
+    trained_drafter.drafter_block,
+    trained_drafter.mask_token,
     drafter.medusa_heads,
     drafter.eagle_bias,
     limits.context_length,
@@ -43,6 +49,7 @@ MODEL_RULES: tuple[Rule, ...] = (
 
 RULES: tuple[Rule, ...] = (
     *MODEL_RULES,
+    sections.sections_of_others,
     limits.schedule_reached,
     limits.concurrency,
     limits.output_tokens,

@@ -1,4 +1,4 @@
-"""Whether a checkpoint needs Python code of its own, which is never executed."""
+"""Whether a checkpoint needs Python code of its own, and who would execute it."""
 
 from __future__ import annotations
 
@@ -8,41 +8,71 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from trtspec.check.finding import Finding
-from trtspec.check.subject import Subject
+from trtspec.check.subject import Role, Subject
 
+_TRUST = "trust_remote_code"
 _TABLE = "models/auto/modeling_auto.py"
 _CAUSAL = re.compile(r"^MODEL_FOR_CAUSAL_LM_MAPPING_NAMES = .*?^\)", re.S | re.M)
 
 
 def own_code(subject: Subject) -> Iterator[Finding]:
-    """Refuse models that transformers has no implementation of."""
-    if subject.recipe.backend != "reference":
-        return
+    """Say what becomes of code that a checkpoint brings along."""
     for role, model in subject.models:
         if model.own_code is None:
             continue
-        where = subject.where_model(role)
-        known = bool(model.own_code) and _is_known(model.own_code)
-        if known is False:
-            kind = model.own_code or "without a model_type"
-            yield Finding(
-                "own-code",
-                "blocking",
-                where,
-                f"the {role} model ({kind}) needs code from the checkpoint, which is "
-                "never executed",
-                "the installed transformers has no causal language model of this type",
-                "choose another model, or a transformers version that knows it",
-            )
-        else:
-            yield Finding(
-                "own-code",
-                "note" if known else "warning",
-                where,
-                f"the {role} model comes with code of its own (auto_map)",
-                "trtspec never executes code from a checkpoint, and uses transformers' "
-                f"own implementation of {model.own_code}",
-            )
+        if subject.recipe.backend == "reference":
+            yield _on_reference(subject.where_model(role), role, model.own_code)
+        elif subject.recipe.backend == "pytorch":
+            yield _on_pytorch(subject, role)
+
+
+def _on_reference(where: str, role: Role, own: str) -> Finding:
+    """Refuse models that transformers has no implementation of."""
+    known = bool(own) and _is_known(own)
+    if known is False:
+        return Finding(
+            "own-code",
+            "blocking",
+            where,
+            f"the {role} model ({own or 'without a model_type'}) needs code from the "
+            "checkpoint, which is never executed",
+            "the installed transformers has no causal language model of this type",
+            "choose another model, or a transformers version that knows it",
+        )
+    return Finding(
+        "own-code",
+        "note" if known else "warning",
+        where,
+        f"the {role} model comes with code of its own (auto_map)",
+        "trtspec never executes code from a checkpoint, and uses transformers' "
+        f"own implementation of {own}",
+    )
+
+
+def _on_pytorch(subject: Subject, role: Role) -> Finding:
+    """Tell whether TensorRT-LLM executes it.
+
+    Of a drafter in the target's engine it always loads the configuration with
+    ``trust_remote_code`` (tensorrt_llm/_torch/models/modeling_speculative.py).
+    """
+    options = subject.recipe.pytorch
+    trusted = options is not None and options.llm_args.get(_TRUST) is True
+    what = f"the {role} model comes with code of its own (auto_map)"
+    where = subject.where_model(role)
+    if trusted or role == "draft":
+        why = (
+            f"pytorch.llm_args sets {_TRUST}, which lets TensorRT-LLM execute it"
+            if trusted
+            else "TensorRT-LLM loads a drafter's configuration with that allowed, and "
+            "may execute it"
+        )
+        action = "read it before, or choose a checkpoint without"
+        return Finding("own-code", "warning", where, what, why, action)
+    why = (
+        f"{_TRUST} is off: it is not executed, and whether TensorRT-LLM needs it for "
+        "this model is not established"
+    )
+    return Finding("own-code", "note", where, what, why)
 
 
 def _is_known(model_type: str) -> bool | None:

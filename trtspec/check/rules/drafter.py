@@ -8,6 +8,7 @@ from trtspec.check.finding import Finding, Severity
 from trtspec.check.subject import Subject
 from trtspec.methods.medusa import Medusa
 from trtspec.models.drafter import DrafterInfo
+from trtspec.models.info import ModelInfo
 
 _OTHER_TARGET = "choose the drafter that was trained for this target model"
 
@@ -38,15 +39,38 @@ def drafter_vocabulary(subject: Subject) -> Iterator[Finding]:
     target, drafter = subject.target, subject.drafter
     if target is None or drafter is None or drafter.vocabulary_rows is None:
         return
-    if drafter.vocabulary_rows != target.vocabulary_rows:
+    if drafter.target_vocabulary is not None:
+        yield from _made_for_vocabulary(subject, target, drafter)
+    elif drafter.vocabulary_rows != target.vocabulary_rows:
         yield Finding(
             "drafter-vocabulary",
-            _severity(drafter),
+            severity_of(drafter),
             subject.where_model("draft"),
             f"the {drafter.kind} drafter has {drafter.vocabulary_rows} vocabulary "
-            f"rows{_by_configuration(drafter)}, the target model "
+            f"rows{by_configuration(drafter)}, the target model "
             f"{target.vocabulary_rows}",
             "TensorRT-LLM loads the drafter's rows into those of the target",
+            _OTHER_TARGET,
+        )
+
+
+def _made_for_vocabulary(
+    subject: Subject, target: ModelInfo, drafter: DrafterInfo
+) -> Iterator[Finding]:
+    """Point at a drafter whose configuration names another target's vocabulary.
+
+    No more than a warning: padding alone makes such a difference, and what the drafter
+    proposes is verified all the same.
+    """
+    if drafter.target_vocabulary != target.vocabulary_rows:
+        yield Finding(
+            "drafter-vocabulary",
+            "warning",
+            subject.where_model("draft"),
+            f"the {drafter.kind} drafter was made for {drafter.target_vocabulary} "
+            f"vocabulary rows, the target model has {target.vocabulary_rows}",
+            "with other token ids the output stays right, but hardly a draft is "
+            "accepted",
             _OTHER_TARGET,
         )
 
@@ -61,11 +85,11 @@ def medusa_heads(subject: Subject) -> Iterator[Finding]:
     method, drafter = subject.recipe.speculation, subject.drafter
     if not isinstance(method, Medusa) or drafter is None:
         return
-    there = f"of the checkpoint{_by_configuration(drafter)}"
+    there = f"of the checkpoint{by_configuration(drafter)}"
     if drafter.heads is not None and method.num_heads > drafter.heads:
         yield Finding(
             "medusa-heads",
-            _severity(drafter),
+            severity_of(drafter),
             subject.where("speculation", "num_heads"),
             f"num_heads {method.num_heads} is above the {drafter.heads} heads {there}",
             "the conversion fails at the first head that is not there",
@@ -75,7 +99,7 @@ def medusa_heads(subject: Subject) -> Iterator[Finding]:
     if drafter.head_layers is not None and method.num_layers != drafter.head_layers:
         yield Finding(
             "medusa-heads",
-            _severity(drafter),
+            severity_of(drafter),
             subject.where("speculation", "num_layers"),
             f"num_layers {method.num_layers} is not the {drafter.head_layers} layer(s) "
             f"per head {there}",
@@ -96,7 +120,7 @@ def eagle_bias(subject: Subject) -> Iterator[Finding]:
     known = "its weights hold none" if drafter.is_counted else "config.json: bias false"
     yield Finding(
         "eagle-bias",
-        _severity(drafter),
+        severity_of(drafter),
         subject.where_model("draft"),
         f"the EAGLE drafter's projection has no bias fc.bias ({known})",
         "TensorRT-LLM's engine has one, and its conversion fails without: KeyError",
@@ -104,10 +128,11 @@ def eagle_bias(subject: Subject) -> Iterator[Finding]:
     )
 
 
-def _severity(drafter: DrafterInfo) -> Severity:
+def severity_of(drafter: DrafterInfo) -> Severity:
     """What the tensors say is certain; a published configuration may be wrong."""
     return "blocking" if drafter.is_counted else "warning"
 
 
-def _by_configuration(drafter: DrafterInfo) -> str:
+def by_configuration(drafter: DrafterInfo) -> str:
+    """Say where a figure is from, unless the tensors tell it."""
     return "" if drafter.is_counted else " by its config.json"

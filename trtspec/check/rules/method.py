@@ -4,33 +4,73 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from packaging.version import Version
+
 from trtspec.check.finding import Finding
 from trtspec.check.subject import Subject
 from trtspec.methods import ReDrafter, lossy_reason
+from trtspec.methods.pytorch_rules import ANY, exact
+
+METHOD = "method"
+"""Name of the rule; a backend's own rule of this name says the same of its versions."""
 
 
 def runs_on_backend(subject: Subject) -> Iterator[Finding]:
-    """Refuse methods that the backend does not have."""
+    """Refuse methods that the backend does not have, in any version or in this one."""
     method, backend = subject.recipe.speculation, subject.recipe.backend
-    if any(entry.covers(backend, None) for entry in method.exactness()):
-        return
-    homes = ", ".join(entry.backend for entry in method.exactness())
-    yield Finding(
-        "method",
-        "blocking",
-        subject.where("speculation", "method"),
-        f"method {method.method} does not run on backend {backend} in this version of "
-        "trtspec",
-        f"it runs on: {homes}",
-        f"set backend: {homes}, or choose another method",
-    )
+    where = subject.where("speculation", "method")
+    if not _covered(subject, None):
+        named = (entry.backend for entry in method.exactness())
+        homes = ", ".join(dict.fromkeys(named))
+        yield Finding(
+            METHOD,
+            "blocking",
+            where,
+            f"method {method.method} does not run on backend {backend} in this version "
+            "of trtspec",
+            f"it runs on: {homes}",
+            f"set backend: {homes}, or choose another method",
+        )
+    elif not _is_established(subject) and _is_of_a_family(subject):
+        ranges = (e.versions for e in method.exactness() if e.backend == backend)
+        yield Finding(
+            METHOD,
+            "blocking",
+            where,
+            f"method {method.method} is not established for TensorRT-LLM "
+            f"{subject.version}",
+            f"on backend {backend} it is for {' or '.join(ranges)}",
+            "choose another method, or another version of TensorRT-LLM",
+        )
+
+
+def _covered(subject: Subject, version: Version | None) -> bool:
+    """Whether anything is known of the method on the backend in a version, or any."""
+    recipe = subject.recipe
+    entries = recipe.speculation.exactness()
+    return any(entry.covers(recipe.backend, version) for entry in entries)
+
+
+def _is_established(subject: Subject) -> bool:
+    """Whether this version is known to have the method; true if no version is given.
+
+    Only of backend pytorch do the entries name each release that has a method.
+    """
+    if subject.recipe.backend != "pytorch":
+        return True
+    return _covered(subject, subject.version)
+
+
+def _is_of_a_family(subject: Subject) -> bool:
+    """Whether some method is established there; the backend's rules refuse the rest."""
+    return any(exact(family).covers("pytorch", subject.version) for family in ANY)
 
 
 def keeps_the_output(subject: Subject) -> Iterator[Finding]:
     """Refuse what would change the output, unless the recipe says that it may."""
     recipe = subject.recipe
     method, sampled = recipe.speculation, recipe.sampling.temperature > 0
-    if not any(entry.covers(recipe.backend, None) for entry in method.exactness()):
+    if not _covered(subject, None) or not _is_established(subject):
         return
     reason = lossy_reason(method, recipe.backend, subject.version, sampled=sampled)
     if not reason:

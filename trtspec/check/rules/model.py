@@ -38,6 +38,13 @@ _UNREAD_FORMATS = {
         "or pytorch_model.bin",
         "give the checkpoint that the GGUF was made from, or use backend reference",
     ),
+    "pytorch": _Unread(
+        "gguf",
+        "stored as GGUF",
+        "TensorRT-LLM's backend pytorch reads transformers checkpoints: safetensors or "
+        "pytorch_model.bin",
+        "give the checkpoint that the GGUF was made from, or use backend reference",
+    ),
 }
 
 
