@@ -5,6 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import stat
+from contextlib import suppress
+from errno import EEXIST
 from pathlib import Path
 
 _CHUNK = 1 << 20
@@ -38,21 +41,55 @@ def canonical_json(value: object) -> str:
 
 def sha256_json(value: object) -> str:
     """Hash a JSON value; returns 64 hexadecimal digits."""
-    return hashlib.sha256(canonical_json(value).encode()).hexdigest()
+    # names of files may hold bytes that are not UTF-8: lone surrogates
+    data = canonical_json(value).encode(errors="surrogatepass")
+    return hashlib.sha256(data).hexdigest()
 
 
 def write_atomic(path: Path, text: str) -> None:
     """Write a text file so that a reader sees the old or the new one, never a part.
 
-    :raises OSError: as the file system reports it; nothing is left behind.
+    Of a symbolic link the file that it leads to is replaced, and the link stays.
+
+    :raises FileExistsError: if a directory, a pipe or a device has the name.
+    :raises OSError: as the file system reports it, naming ``path``; nothing is left
+        behind.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    place = Path(os.path.realpath(path))
+    _refuse_what_is_no_file(place, path)
+    temporary = place.with_name(f".{place.name}.{os.getpid()}.tmp")
     try:
-        with temporary.open("w", encoding="utf-8") as stream:
+        # names of files may hold bytes that are not UTF-8
+        with temporary.open("w", encoding="utf-8", errors="surrogateescape") as stream:
             stream.write(text)
             stream.flush()
             os.fsync(stream.fileno())
-        temporary.replace(path)
+        temporary.replace(place)
+    except OSError as error:
+        _remove(temporary)
+        raise OSError(error.errno, error.strerror, str(path)) from error
     except BaseException:
-        temporary.unlink(missing_ok=True)
+        _remove(temporary)
         raise
+
+
+def _refuse_what_is_no_file(place: Path, named: Path) -> None:
+    try:
+        mode = place.stat().st_mode
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(named)) from error
+    if not stat.S_ISREG(mode):
+        raise FileExistsError(EEXIST, f"it is {_kind(mode)}, not a file", str(named))
+
+
+def _kind(mode: int) -> str:
+    if stat.S_ISDIR(mode):
+        return "a directory"
+    return "a pipe" if stat.S_ISFIFO(mode) else "a device or socket"
+
+
+def _remove(temporary: Path) -> None:
+    with suppress(OSError):  # it may never have been made; what failed is told instead
+        temporary.unlink()

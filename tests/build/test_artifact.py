@@ -9,6 +9,7 @@ from tests.trtllm.engine.projects import make_workshop
 from trtspec.build.artifact import Artifact, read_manifest
 from trtspec.build.build import build
 from trtspec.errors import RunError, UsageError
+from trtspec.files import sha256_file
 from trtspec.reference.backend import ReferenceBackend
 
 
@@ -77,6 +78,20 @@ def test_manifest_that_cannot_be_understood_is_refused(path, text):
         Artifact.open(path)
     assert "trtspec/artifact/v1" in str(caught.value)
     assert caught.value.exit_code == 5
+
+
+@pytest.mark.parametrize("text", ["", "zz: 1\n"])
+def test_recipe_that_this_version_cannot_read_is_no_file_to_correct(path, text):
+    """As in an artifact of another version of trtspec, whose hashes are right."""
+    (path / "recipe.yaml").write_text(text)
+    manifest = (path / "manifest.json").read_text()
+    stages = json.loads(manifest)["stages"]
+    (old,) = (s["outputs"]["recipe.yaml"] for s in stages if s["folder"] == ".")
+    new = sha256_file(path / "recipe.yaml")
+    (path / "manifest.json").write_text(manifest.replace(old, new))
+    with pytest.raises(RunError, match="cannot read the artifact's recipe: ") as caught:
+        Artifact.open(path)
+    assert caught.value.problems[0].action == "build it again: trtspec build RECIPE"
 
 
 def test_manifest_with_an_unknown_key_is_refused(path):

@@ -18,6 +18,7 @@ from trtspec.errors import (
     BuildError,
     FindingsError,
     Problem,
+    UsageError,
 )
 from trtspec.reference.backend import ReferenceBackend
 
@@ -233,10 +234,10 @@ def test_full_disk_is_said_before_a_stage_starts(recipe, engines, monkeypatch):
     assert not list(engines.glob(".stages/tmp-*"))
 
 
-def test_engines_directory_that_is_a_file_is_a_build_error(recipe, tmp_path):
+def test_engines_directory_that_is_a_file_is_a_wrong_option(recipe, tmp_path):
     (tmp_path / "file").write_text("")
     for engines in (tmp_path / "file", tmp_path / "file" / "below"):
-        with pytest.raises(BuildError, match=r"cannot write in .*file"):
+        with pytest.raises(UsageError, match=r"cannot write in .*file"):
             build(load(recipe), BACKEND, engines)
 
 

@@ -240,3 +240,37 @@ def test_program_dies_with_the_process_that_runs_it(tmp_path):
     ours.kill()
     ours.wait()
     wait_until(lambda: not is_running(program))
+
+
+INTERRUPTED_AT_THE_FORK = """
+import os, signal, sys
+from pathlib import Path
+from trtspec.build.command import run_command
+signal.signal(signal.SIGINT, signal.default_int_handler)
+os.register_at_fork(after_in_parent=lambda: os.kill(os.getpid(), signal.SIGINT))
+try:
+    run_command(["sleep", "1"], log_file=Path("log"), writes_to=Path("."))
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+def test_interrupt_while_the_program_is_started_is_not_lost(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED_AT_THE_FORK],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert (done.stdout, done.stderr) == ("interrupted\n", "")
+
+
+def test_program_gets_the_signals_that_are_held_back_at_its_start(tmp_path):
+    log = tmp_path / "log"
+    run_command(
+        ["sh", "-c", "grep SigBlk /proc/self/status"], log_file=log, writes_to=tmp_path
+    )
+    with open("/proc/self/status") as stream:
+        (ours,) = (line for line in stream if line.startswith("SigBlk"))
+    assert ours in log.read_text()

@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from tests.build.endless import WAITS
 from tests.build.killer import ELSEWHERE
 from tests.build.projects import load, snapshot, write_project
 from trtspec.build.artifact import Artifact
@@ -18,6 +19,8 @@ from trtspec.build.resolve import inspected_without_fetching, named
 from trtspec.errors import UsageError
 from trtspec.reference.backend import ReferenceBackend
 
+ENDLESS = [sys.executable, "-m", "tests.build.endless"]
+"""A trtspec whose builds wait in the first stage for whatever a test does to them."""
 STAGES = ["convert-target", "convert-draft", "check-pair"]
 UPDATE = ["assemble-texts", "assemble-manifest"]
 
@@ -76,17 +79,16 @@ def test_kill_while_prompts_are_replaced_leaves_no_half_artifact(
 def test_build_that_is_interrupted_ends_with_130_and_leaves_no_temporary_files(
     tmp_path, engines
 ):
-    recipe = write_project(tmp_path, dtype="bfloat16")
-    command = [sys.executable, "-m", "trtspec", "build", str(recipe)]
+    recipe = write_project(tmp_path)
     process = subprocess.Popen(
-        [*command, "--engines", str(engines)],
+        [*ENDLESS, "build", str(recipe), "--engines", str(engines)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
-    wait_until(lambda: any(engines.glob(".stages/logs/convert-target-*.log")))
+    assert any(WAITS in line for line in process.stdout)
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=240)
+    _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "interrupted" in errors
     assert "Traceback" not in errors

@@ -3,7 +3,9 @@
 import errno
 import os
 import shutil
+import sys
 import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -15,7 +17,7 @@ from trtspec.build.space import (
     require_writable,
     writing,
 )
-from trtspec.errors import BuildError
+from trtspec.errors import BuildError, UsageError
 
 
 def refuse(number, filename=None):
@@ -83,19 +85,34 @@ def test_writable_directory_is_made(tmp_path):
     assert list((tmp_path / "a" / "b").iterdir()) == []
 
 
-def test_file_in_the_way_is_a_build_error(tmp_path):
+def test_file_in_the_way_is_a_wrong_option(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(BuildError, match="cannot write in"):
-        require_writable(tmp_path / "file")
-    with pytest.raises(BuildError, match="cannot write in"):
-        require_writable(tmp_path / "file" / "engines")
+    for place in (tmp_path / "file", tmp_path / "file" / "engines"):
+        with pytest.raises(UsageError, match=f"cannot write in {place}: ") as caught:
+            require_writable(place)
+        assert caught.value.problems[0].where == "--engines"
 
 
-def test_directory_without_write_permission_is_a_build_error(tmp_path, monkeypatch):
+@pytest.mark.skipif(sys.platform != "linux", reason="names a place in /proc")
+def test_place_where_no_directory_can_be_made_is_a_wrong_option():
+    with pytest.raises(UsageError, match="cannot write in /proc/engines: No such"):
+        require_writable(Path("/proc/engines"))
+
+
+def test_disk_that_is_full_at_the_start_is_no_wrong_option(tmp_path, monkeypatch):
+    def refused(**options):
+        raise refuse(errno.ENOSPC, str(options["dir"]))
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", refused)
+    with pytest.raises(NoSpaceError, match="no space left"):
+        require_writable(tmp_path)
+
+
+def test_directory_without_write_permission_is_a_wrong_option(tmp_path, monkeypatch):
     def refused(**options):
         raise refuse(errno.EACCES, str(options["dir"]))
 
     monkeypatch.setattr(tempfile, "TemporaryFile", refused)
-    with pytest.raises(BuildError, match="Permission denied") as caught:
+    with pytest.raises(UsageError, match="Permission denied") as caught:
         require_writable(tmp_path)
     assert str(tmp_path) in str(caught.value)

@@ -172,3 +172,12 @@ def test_status_is_shown_while_it_works_and_taken_away(engines, lines):
     progress = type(lines.progress)(lines.append, shown.append)
     StageStore(engines, progress).obtain(toy_stage(summary=("does it",)), {})
     assert shown == ["toy: does it", ""]
+
+
+def test_what_its_owner_may_execute_all_may(store):
+    def action(context):
+        (context.output / "serve.sh").write_text("x")
+        (context.output / "serve.sh").chmod(0o700)
+
+    output = store.obtain(toy_stage(action=action), {}).output
+    assert stat.S_IMODE((output / "serve.sh").stat().st_mode) == 0o755

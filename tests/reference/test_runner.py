@@ -252,3 +252,9 @@ def test_an_id_is_taken_once_at_a_time(runner):
 
 def test_every_prompt_is_read_anew(runner):
     assert runner.caches_prompts is False
+
+
+def test_controls_of_backend_pytorch_are_refused(runner):
+    with pytest.raises(UsageError, match="backend reference has no min_tokens"):
+        runner.submit(ask(controls={"min_tokens": 3}))
+    assert not runner.busy

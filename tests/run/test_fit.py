@@ -7,7 +7,7 @@ import pytest
 from tests.trtllm.engine_recipes import recipe
 from trtspec.errors import UsageError
 from trtspec.run import Request, SamplingParams
-from trtspec.run.fit import require_fit
+from trtspec.run.fit import refuse_controls, require_fit
 
 
 def request(own):
@@ -48,3 +48,15 @@ def test_another_method_is_refused():
     given = recipe("ngram")
     with pytest.raises(UsageError, match="the artifact's method, ngram"):
         require_fit(request(recipe("lookahead").speculation), given, 6)
+
+
+@pytest.mark.parametrize("backend", ["reference", "tensorrt"])
+def test_controls_of_another_backend_are_refused_by_name(backend):
+    plain = Request("r1", (1, 2), 3)
+    refuse_controls(plain, backend)
+    asked = Request("r1", (1, 2), 3, controls={"min_p": 0.1, "bad": ["x"]})
+    with pytest.raises(UsageError) as caught:
+        refuse_controls(asked, backend)
+    (problem,) = caught.value.problems
+    assert problem.what == f"backend {backend} has no bad, min_p"
+    assert "backend: pytorch" in problem.action

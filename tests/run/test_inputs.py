@@ -2,11 +2,18 @@
 
 import pytest
 
+from tests.bench.fakes import FakeRunner
 from tests.trtllm.engine_recipes import recipe
 from trtspec.errors import Problem, UsageError
 from trtspec.methods import Lookahead, NGram
-from trtspec.recipe import Sampling
-from trtspec.run import SamplingParams, own_speculation, sampling_params
+from trtspec.recipe import Prompt, Sampling
+from trtspec.run import (
+    Asked,
+    SamplingParams,
+    make_requests,
+    own_speculation,
+    sampling_params,
+)
 
 RECIPE = Sampling(temperature=0.7, top_k=20, top_p=0.9, seed=5)
 
@@ -84,3 +91,12 @@ def test_a_method_without_the_parameter_says_so():
     assert problem.what == "method medusa has no draft length of its own"
     (problem,) = refused(NGRAM, lookahead=(2, 2, 2))
     assert problem.what == "method ngram has no lookahead sizes"
+
+
+def test_every_request_gets_the_controls():
+    prompts = [Prompt(n, "", ({"role": "user", "content": "xx"},)) for n in "ab"]
+    asked = Asked(4, SamplingParams(seed=3), controls={"min_p": 0.1}, raw=True)
+    made = make_requests(FakeRunner(), prompts, asked)
+    assert [r.controls for r in made] == [{"min_p": 0.1}] * 2
+    assert [r.sampling.seed for r in made] == [3, 4]
+    assert len({hash(r) for r in made}) == 2

@@ -19,7 +19,7 @@ def test_json_line_is_one_line_with_every_metric():
     done = completion(text="a\nb é", steps=3, drafted=9, accepted=6)
     line = json_line(done, request())
     assert "\n" not in line
-    assert "é" in line
+    assert line.isascii()
     assert json.loads(line) == {
         "id": "a",
         "speculation": True,
@@ -61,6 +61,34 @@ def test_totals_sum_over_requests_and_take_the_whole_time():
 
 def test_totals_say_when_nothing_was_drafted():
     assert totals([completion(steps=9)]).endswith("nothing drafted")
+
+
+def test_without_a_counter_none_drafted_is_not_nothing_drafted():
+    said = totals([completion(steps=9)], drafted_known=False)
+    assert said.endswith("tokens/s, acceptance length 1.00")
+    said = totals([completion(steps=3, accepted=6)], drafted_known=False)
+    assert said.endswith("tokens/s, acceptance length 3.00")
+    untold = totals([completion()], drafted_known=False)
+    assert untold.endswith("acceptance not told per request")
+
+
+def test_there_is_a_rate_only_if_every_requests_drafts_are_known():
+    known = completion(steps=3, drafted=8, accepted=6)
+    unknown = completion("b", steps=4, accepted=1)
+    assert "acceptance rate 0.75" in totals([known], drafted_known=False)
+    said = totals([known, unknown], drafted_known=False)
+    assert "acceptance rate" not in said
+    assert "acceptance length 2.00" in said
+    done_at_once = completion("c", tokens=1)
+    assert "rate 0.75" in totals([known, done_at_once], drafted_known=False)
+
+
+def test_without_a_counter_drafted_tokens_are_null():
+    done = completion(steps=3, accepted=6)
+    values = json.loads(json_line(done, request(), drafted_known=False))
+    assert values["drafted"] is values["acceptance_rate"] is None
+    assert values["acceptance_length"] == 3.0
+    assert json.loads(json_line(done, request()))["drafted"] == 0
 
 
 def shown(names, *chunks):

@@ -8,8 +8,11 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from trtspec.build.hashes import differing_files
+from trtspec.build.links import differing_links
 from trtspec.build.manifest import MANIFEST_SCHEMA, Manifest
-from trtspec.errors import RunError, UsageError
+from trtspec.build.progress import SILENT, Progress
+from trtspec.build.unhashed import tell_of_hashing
+from trtspec.errors import RecipeError, RunError, UsageError
 from trtspec.recipe.load import load_recipe
 from trtspec.recipe.schema import Recipe
 
@@ -39,13 +42,16 @@ class Artifact:
     recipe: Recipe
 
     @classmethod
-    def open(cls, path: Path) -> Artifact:
+    def open(cls, path: Path, progress: Progress = SILENT) -> Artifact:
         """Read an artifact and compare its files with what the manifest recorded.
 
+        :param progress: told if that takes long, as it does once on each machine.
         :raises UsageError: if the directory is no artifact.
-        :raises RunError: if a file is missing or was changed.
+        :raises RunError: if a file is missing or was changed, or this version of
+            trtspec cannot read its recipe.
         """
         manifest = read_manifest(path)
+        tell_of_hashing(path, manifest, progress)
         if damaged := damaged_files(path, manifest):
             more = f" and {len(damaged) - 1} more" if len(damaged) > 1 else ""
             raise RunError(
@@ -53,7 +59,7 @@ class Artifact:
                 where=str(path),
                 action=_BUILD_AGAIN,
             )
-        return cls(path, manifest, load_recipe(path / RECIPE).recipe)
+        return cls(path, manifest, _own_recipe(path))
 
     @property
     def name(self) -> str:
@@ -73,13 +79,12 @@ class Artifact:
     @property
     def draft(self) -> Path | None:
         """The folder of the draft model; None if the method has none."""
-        has_draft = any(stage.folder == DRAFT for stage in self.manifest.stages)
-        return self.path / DRAFT if has_draft else None
+        return self.path / DRAFT if DRAFT in self.manifest.folders else None
 
     @property
     def tokenizer(self) -> Path:
         """The folder of tokenizer and configuration: the target's own, or beside it."""
-        beside = any(stage.folder == TOKENIZER for stage in self.manifest.stages)
+        beside = TOKENIZER in self.manifest.folders
         return self.path / TOKENIZER if beside else self.target
 
     @property
@@ -93,6 +98,22 @@ class Artifact:
         if CHAT_TEMPLATE not in self.manifest.files:
             return None
         return (self.path / CHAT_TEMPLATE).read_text(encoding="utf-8")
+
+
+def _own_recipe(path: Path) -> Recipe:
+    """Read the recipe of an artifact whose files are what the manifest says.
+
+    :raises RunError: if it is of another version of trtspec: no file to be corrected.
+    """
+    try:
+        return load_recipe(path / RECIPE).recipe
+    except RecipeError as error:
+        first = error.problems[0]
+        raise RunError(
+            f"this version of trtspec cannot read the artifact's recipe: {first.what}",
+            where=first.where or str(path / RECIPE),
+            action=_BUILD_AGAIN,
+        ) from error
 
 
 def read_manifest(path: Path) -> Manifest:
@@ -125,9 +146,10 @@ def damaged_files(path: Path, manifest: Manifest) -> list[str]:
     """Name files that are missing or changed, each with what is wrong.
 
     A file that was added to a model's folder counts too: it could change what is
-    loaded.
+    loaded. So does one in a checkpoint that the artifact links to.
     """
     damaged = differing_files(path, manifest.files)
+    damaged += differing_links(path, manifest)
     for folder in sorted({s.folder for s in manifest.stages} - {"", "."}):
         for file in sorted((path / folder).rglob("*")):
             name = file.relative_to(path).as_posix()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
 from packaging.version import Version
 
-from trtspec.build.sources import StageInputs
+from trtspec.build.sources import Source, StageInputs
 from trtspec.build.stage import Stage
 from trtspec.check.rules import Rule
 from trtspec.errors import Problem
@@ -49,6 +49,14 @@ class Backend(Protocol):
         is written, and no library that loads slowly is imported.
 
         :raises BuildError: if the backend cannot build from such a checkpoint.
+        """
+        ...
+
+    def links(self, inputs: StageInputs) -> Mapping[str, Source]:
+        """Say which folders of the artifact are links to a checkpoint as it is.
+
+        By folder; none of them may be a stage's. What a link leads to is held against
+        the checkpoint's hashes whenever the artifact is opened.
         """
         ...
 

@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from trtspec.build.alias import alias_links
 from trtspec.build.artifact import CHAT_TEMPLATE, MANIFEST, Artifact
 from trtspec.build.assemble import assemble, rewrite_texts
 from trtspec.build.backend import Backend
 from trtspec.build.fingerprint import artifact_name, fingerprint
 from trtspec.build.gates import require_backend, require_no_findings
+from trtspec.build.links import lead_there, links_of
 from trtspec.build.locks import held, sweep
 from trtspec.build.manifest import Manifest, StageRecord
 from trtspec.build.progress import SILENT, Progress
@@ -50,7 +52,8 @@ def build(
     :param engines: directory of the artifacts; made if it is not there.
     :raises BackendUnavailableError: if what the backend needs is not installed.
     :raises FindingsError: if a check finds something that must not go ahead.
-    :raises UsageError: if a model or the prompts cannot be read.
+    :raises UsageError: if a model or the prompts cannot be read, or ``engines`` cannot
+        be written.
     :raises BuildError: if a stage fails or the disk is full; stages that were
         completed are kept.
     """
@@ -76,11 +79,12 @@ def _resolve(
     if any(source.directory is None for source in inputs.sources):
         inputs = fetched(inputs, progress)
         require_no_findings(loaded, backend, progress)
-    inputs = inspected(inputs)
+    inputs = inspected(inputs, progress)
     require_backend(backend, inputs.formats)
     resolved = resolve_record(inputs, time.perf_counter() - started)
     _report(progress, resolved)
-    return Description(inputs, backend.versions(), resolved, texts)
+    links = backend.links(inputs)
+    return Description(inputs, backend.versions(), resolved, texts, links)
 
 
 def _report(progress: Progress, record: StageRecord) -> None:
@@ -109,6 +113,8 @@ class _Work:
         self._fingerprint = fingerprint(inputs.recipe, inputs.files, stages, template)
         name = artifact_name(inputs.recipe.name, self._fingerprint)
         self.destination = engines / name
+        own = alias_links(inputs.recipe.backend, name)
+        self._links = links_of(description.links) | own
 
     def reuse(self) -> Built | None:
         """Take the artifact that is there, with this recipe's workload; or None."""
@@ -120,10 +126,12 @@ class _Work:
         for record in (reused := _as_reused(kept)):
             _report(self._progress, record)
         wanted = self._manifest(kept, time.perf_counter())
-        if says_the_same(wanted, there.manifest):
+        unmoved = lead_there(self.destination, self._links)
+        if unmoved and says_the_same(wanted, there.manifest):
             assembled = _as_reused(there.manifest.stages[-1:])
             return self._built(there.manifest, [*reused, *assembled])
-        rewrite_texts(self.destination, self._description.texts, wanted)
+        texts = self._description.texts
+        rewrite_texts(self.destination, texts, wanted, self._links)
         return self._built(wanted, [*reused, wanted.stages[-1]])
 
     def make(self) -> Built:
@@ -141,6 +149,7 @@ class _Work:
             list(stored.values()),
             self._description.texts,
             lambda: self._manifest(records, started),
+            self._links,
         )
         return self._built(manifest, manifest.stages[1:])
 
@@ -148,7 +157,7 @@ class _Work:
         if not (self.destination / MANIFEST).is_file():
             return None
         try:
-            return Artifact.open(self.destination)
+            return Artifact.open(self.destination, self._progress)
         except TrtspecError as error:
             self._progress.line(f"{self.destination}: {error.problems[0].what}; mended")
             return None

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import IO
 
@@ -78,32 +80,59 @@ def _run(
     directory: Path | None,
     look: Callable[[], None],
 ) -> int:
+    process = None
     try:
-        process = subprocess.Popen(  # noqa: S603 - no shell, and no text of a user's
-            arguments,
-            stdin=subprocess.PIPE,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            env=environment,
-            cwd=directory,
-            start_new_session=True,
-            preexec_fn=_die_with_us,  # noqa: PLW1509 - one system call, no locks
-        )
+        with _signals_held_back() as before:
+            process = subprocess.Popen(  # noqa: S603 - no shell, no text of a user's
+                arguments,
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env=environment,
+                cwd=directory,
+                start_new_session=True,
+                # two system calls, no locks
+                preexec_fn=partial(_begin, before),  # noqa: PLW1509
+            )
+        return _wait(process, look)
     except OSError as error:
+        if process is not None:
+            raise
         raise CommandError(
             f"cannot start {arguments[0]}: {error.strerror}", action=""
         ) from error
-    try:
-        return _wait(process, look)
     finally:
-        _kill_all(process)
+        if process is not None:
+            _kill_all(process)
+
+
+_HELD_BACK = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@contextmanager
+def _signals_held_back() -> Iterator[set[int]]:
+    """Have an interrupt wait until a program is started; gives the mask before.
+
+    Python drops exceptions of the functions that libraries have it call at a fork, such
+    as those of filelock: an interrupt in one of them would be lost.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _HELD_BACK)
+    try:
+        yield {int(number) for number in before}
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _begin(mask: set[int]) -> None:
+    signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+    die_with_us()
 
 
 _PR_SET_PDEATHSIG = 1
 _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
-def _die_with_us() -> None:
+def die_with_us() -> None:
     """Have the kernel kill the program when we are killed: it would go on unseen."""
     if _LIBC is not None:
         _LIBC.prctl(_PR_SET_PDEATHSIG, 9)

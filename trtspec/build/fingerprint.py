@@ -50,6 +50,8 @@ def deciding_settings(recipe: Recipe) -> dict[str, object]:
             "workload": True,
             "target": where_from,
             "speculation": where_from,
+            # what it holds decides the key of the stage that reads it
+            "pytorch": {"calibration_prompts"},
         },
     )
 

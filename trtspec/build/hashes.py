@@ -7,6 +7,7 @@ from pathlib import Path
 
 from trtspec.errors import TrtspecError
 from trtspec.files import sha256_file
+from trtspec.methods.base import DrafterKind
 from trtspec.models.identity import file_hashes
 
 
@@ -16,8 +17,13 @@ def tree_hashes(folder: Path) -> dict[str, str]:
     return hashes_of(folder, [path.relative_to(folder).as_posix() for path in files])
 
 
-def hashes_of(folder: Path, names: Iterable[str]) -> dict[str, str]:
-    """Hash the named files that exist; weights that did not change are not read."""
+def hashes_of(
+    folder: Path, names: Iterable[str], kind: DrafterKind = "model"
+) -> dict[str, str]:
+    """Hash the named files that exist; weights that did not change are not read.
+
+    :param kind: what the checkpoints are, if the files belong to such.
+    """
     known: dict[Path, dict[str, str]] = {}
     found: dict[str, str] = {}
     for name in names:
@@ -25,22 +31,30 @@ def hashes_of(folder: Path, names: Iterable[str]) -> dict[str, str]:
         if not path.is_file():
             continue
         if path.parent not in known:
-            known[path.parent] = _checkpoint_hashes(path.parent)
+            known[path.parent] = checkpoint_hashes(path.parent, kind)
         found[name] = known[path.parent].get(path.name) or sha256_file(path)
     return found
 
 
-def _checkpoint_hashes(folder: Path) -> dict[str, str]:
-    """Take a checkpoint's hashes from the cache, as far as it can be read as one."""
+def checkpoint_hashes(folder: Path, kind: DrafterKind = "model") -> dict[str, str]:
+    """Take a checkpoint's hashes from the cache, as far as it can be read as one.
+
+    :param kind: what the checkpoint is.
+    """
     try:
-        return file_hashes(folder)
+        return file_hashes(folder, kind)
     except (OSError, TrtspecError):
         return {}
 
 
-def differing_files(folder: Path, recorded: Mapping[str, str]) -> list[str]:
-    """Name recorded files that are missing or changed, each with which of the two."""
-    found = hashes_of(folder, recorded)
+def differing_files(
+    folder: Path, recorded: Mapping[str, str], kind: DrafterKind = "model"
+) -> list[str]:
+    """Name recorded files that are missing or changed, each with which of the two.
+
+    :param kind: what the checkpoints are, if the files belong to such.
+    """
+    found = hashes_of(folder, recorded, kind)
     return [
         f"{name} {'was changed' if name in found else 'is missing'}"
         for name, digest in sorted(recorded.items())

@@ -1,8 +1,8 @@
-"""What a killed build has left running, and how the next one ends it.
+"""What our programs left running when we were killed, and how the next of us ends it.
 
-The kernel kills a stage's program together with us, but not what that program has
-started, such as the workers of a builder. So every process of a stage bears a mark in
-its environment, and the mark is noted in the stage's temporary folder.
+The kernel kills a program that we started together with us, but not what it has started
+itself, such as the workers of a builder or of a server. So all of them bear a mark in
+their environment, and the mark is noted in a folder that the next of us looks at.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import psutil
 
 NOTE = "process.json"
-VARIABLE = "TRTSPEC_STAGE_MARK"
+VARIABLE = "TRTSPEC_MARK"
 _CLOCK_SECONDS = 2.0
 """A process's start is known to about this; its clock begins with the machine's."""
 _PATIENCE_SECONDS = 10.0
@@ -31,7 +31,7 @@ def noted(
 ) -> Iterator[dict[str, str]]:
     """Note that a program runs now; gives the environment it must have.
 
-    :param folder: the temporary folder of its stage; None to note nothing.
+    :param folder: where the note is kept; None to note nothing.
     """
     if folder is None:
         yield dict(environment)
@@ -45,9 +45,9 @@ def noted(
 
 
 def end_left_running(folder: Path) -> None:
-    """Kill the processes that a dead build has started for a stage.
+    """Kill what a program that is noted has started, and the program.
 
-    :param folder: the temporary folder of the stage, whose owner is gone.
+    :param folder: where the note is; who wrote it is gone, or asks for it.
     """
     try:
         note = json.loads((folder / NOTE).read_text(encoding="utf-8"))
@@ -64,7 +64,7 @@ def end_left_running(folder: Path) -> None:
 
 
 def _belongs(process: psutil.Process, mark: str, since: float) -> bool:
-    """Whether a process is of the stage: it bears the mark, and is not older."""
+    """Whether a process is the program's: it bears the mark, and is not older."""
     import psutil
 
     try:

@@ -21,6 +21,9 @@ class SourceRecord(_Entry):
     model: str = Field(description="The reference, as the recipe has it.")
     kind: str = Field(description="directory, hub or demo.")
     revision: str | None = Field(description="The revision that the recipe asks for.")
+    checkpoint: str = Field(
+        default="model", description="What it is: a model, or a method's drafter."
+    )
     files: dict[str, Digest] = Field(description="sha256 of each file that decides.")
 
 
@@ -44,6 +47,10 @@ class Manifest(_Entry):
     fingerprint: str = Field(description="sha256 of all that decides what it does.")
     recipe: dict[str, object] = Field(description="The resolved recipe.")
     source: dict[str, SourceRecord] = Field(description="By role: target, draft.")
+    links: dict[str, str] = Field(
+        default={},
+        description="Folders that are links to a checkpoint, with its role.",
+    )
     versions: dict[str, str] = Field(description="What it was built with.")
     stages: tuple[StageRecord, ...] = Field(description="In the order of the build.")
     created: str = Field(description="UTC time at which it became complete.")
@@ -57,6 +64,11 @@ class Manifest(_Entry):
             if stage.folder
             for file, digest in stage.outputs.items()
         }
+
+    @property
+    def folders(self) -> frozenset[str]:
+        """The artifact's folders that stages made, or that are links."""
+        return frozenset({s.folder for s in self.stages} | self.links.keys())
 
     def to_json(self) -> str:
         """Write the manifest as the text of manifest.json."""

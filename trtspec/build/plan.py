@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
 
+from trtspec.build.alias import alias_links
 from trtspec.build.artifact import CHAT_TEMPLATE, read_manifest
 from trtspec.build.backend import Backend
-from trtspec.build.command_line import resolved
 from trtspec.build.fingerprint import artifact_name, fingerprint
 from trtspec.build.hashes import missing_files
-from trtspec.build.locks import stages_directory
+from trtspec.build.links import Links, lead_there, links_of
 from trtspec.build.manifest import Manifest
+from trtspec.build.planned import (
+    Places,
+    PlannedStage,
+    described_stage,
+    planned_stage,
+)
 from trtspec.build.progress import SILENT
 from trtspec.build.records import assemble_record, resolve_record
 from trtspec.build.resolve import inspected_without_fetching, named
@@ -26,32 +31,6 @@ from trtspec.errors import TrtspecError
 from trtspec.models.demo import DEMO
 from trtspec.recipe.load import LoadedRecipe
 
-Action = Literal["run", "reuse"]
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedStage:
-    """One stage as build would treat it.
-
-    :param inputs: what decides its output.
-    :param needs_bytes: disk space that it would take; 0 if it is reused.
-    :param command: the program that it runs, argument by argument; empty if trtspec
-        does it itself. The output folder bears another name until it is complete.
-    :param environment: variables that the command gets on top of ours.
-    :param directory: where the command is run.
-    :param output: the folder that it fills.
-    """
-
-    name: str
-    action: Action
-    summary: tuple[str, ...]
-    inputs: Mapping[str, str]
-    needs_bytes: int = 0
-    command: tuple[str, ...] = ()
-    environment: Mapping[str, str] = field(default_factory=dict)
-    directory: str = ""
-    output: str = ""
-
 
 @dataclass(frozen=True, slots=True)
 class Plan:
@@ -63,6 +42,8 @@ class Plan:
     :param fingerprint: None if it is not known yet; then ``unknown`` says why.
     :param artifact: the directory that would be made, or be there already.
     :param free_bytes: disk space that is free for it.
+    :param links: the artifact's folders that lead to a checkpoint as it is, with its
+        directory; one that is not here yet is absent.
     """
 
     name: str
@@ -74,6 +55,7 @@ class Plan:
     artifact: str | None
     unknown: str
     free_bytes: int
+    links: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def needs_bytes(self) -> int:
@@ -96,6 +78,8 @@ def make_plan(loaded: LoadedRecipe, backend: Backend, engines: Path) -> Plan:
         None if unknown else fingerprint(inputs.recipe, inputs.files, stages, template)
     )
     path = engines / artifact_name(loaded.recipe.name, digest) if digest else None
+    links = links_of(backend.links(inputs))
+    own = alias_links(backend.name, path.name) if path else {}
     return Plan(
         name=loaded.recipe.name,
         backend=backend.name,
@@ -104,11 +88,12 @@ def make_plan(loaded: LoadedRecipe, backend: Backend, engines: Path) -> Plan:
             for problem in backend.missing(inputs.formats)
         ),
         downloads=tuple(filter(None, map(_download, inputs.sources))),
-        stages=_planned(inputs, stages, texts, engines, path),
+        stages=_planned(inputs, stages, texts, engines, path, links=links | own),
         fingerprint=digest,
         artifact=None if path is None else str(path),
         unknown=unknown,
         free_bytes=free_bytes(engines),
+        links={folder: str(link.to) for folder, link in links.items()},
     )
 
 
@@ -141,6 +126,8 @@ def _planned(
     texts: Mapping[str, bytes],
     engines: Path,
     path: Path | None,
+    *,
+    links: Links,
 ) -> tuple[PlannedStage, ...]:
     """Plan the stages; the first and the last are every backend's."""
     resolved = resolve_record(inputs, 0)
@@ -149,17 +136,18 @@ def _planned(
         for s in inputs.sources
     )
     first = PlannedStage(resolved.name, "run", summary, resolved.inputs)
-    place = _Places(engines, known=path is not None)
+    place = Places(engines, known=path is not None)
     if path is None:
         outlined = (
-            _described(stage, "run", stage.needs_bytes, place) for stage in stages
+            described_stage(stage, "run", stage.needs_bytes, place) for stage in stages
         )
         return (first, *outlined)
     there = _complete_manifest(path)
     store = StageStore(engines, SILENT)
-    middle = tuple(_planned_stage(stage, store, there, place) for stage in stages)
+    middle = tuple(planned_stage(stage, store, there, place) for stage in stages)
     last = assemble_record(stages, texts, 0)
     done = there is not None and there.stages[-1].key == last.key
+    done = done and lead_there(path, links)
     assembled = PlannedStage(
         last.name, "reuse" if done else "run", (f"make {path}",), last.inputs
     )
@@ -173,55 +161,3 @@ def _complete_manifest(path: Path) -> Manifest | None:
     except TrtspecError:
         return None
     return None if missing_files(path, manifest.files) else manifest
-
-
-@dataclass(frozen=True, slots=True)
-class _Places:
-    """Where the outputs of stages are, or would be.
-
-    :param known: whether the keys of the stages are final.
-    """
-
-    engines: Path
-    known: bool
-
-    def output(self, stage: Stage) -> str:
-        label = stage.label if self.known else stage.name
-        return str(stages_directory(self.engines) / label / "output")
-
-    def of(self, stage: Stage) -> dict[str, str]:
-        """Say what the places in the stage's command stand for."""
-        used = {earlier.name: self.output(earlier) for earlier in stage.uses}
-        return {**stage.paths, **used, "output": self.output(stage)}
-
-
-def _described(
-    stage: Stage, action: Action, needs_bytes: int, place: _Places
-) -> PlannedStage:
-    planned = PlannedStage(
-        stage.name,
-        action,
-        stage.summary,
-        stage.all_inputs,
-        needs_bytes,
-        output=place.output(stage),
-    )
-    if stage.command is None:
-        return planned
-    paths = place.of(stage)
-    return replace(
-        planned,
-        command=stage.command.resolved(paths),
-        environment=dict(stage.command.environment),
-        directory=str(Path(resolved(stage.command.directory, paths)).parent),
-    )
-
-
-def _planned_stage(
-    stage: Stage, store: StageStore, there: Manifest | None, place: _Places
-) -> PlannedStage:
-    kept = store.find(stage)
-    done = kept is not None and not missing_files(kept.output, kept.record.outputs)
-    done = done or any(s.key == stage.key for s in (there.stages if there else ()))
-    needs_bytes = 0 if done else stage.needs_bytes
-    return _described(stage, "reuse" if done else "run", needs_bytes, place)

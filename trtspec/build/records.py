@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 
 from trtspec.build.manifest import MANIFEST_SCHEMA, Manifest, SourceRecord, StageRecord
@@ -21,12 +21,14 @@ class Description:
     """All that a manifest says but for the stages.
 
     :param texts: the artifact's small files by name.
+    :param links: folders that are links to a checkpoint.
     """
 
     inputs: StageInputs
     versions: Mapping[str, str]
     resolved: StageRecord
     texts: Mapping[str, bytes]
+    links: Mapping[str, Source] = field(default_factory=dict)
 
     def manifest(
         self,
@@ -42,6 +44,7 @@ class Description:
             fingerprint=fingerprint,
             recipe=recipe.model_dump(mode="json", by_alias=True, exclude_none=True),
             source={s.role: source_record(s) for s in self.inputs.sources},
+            links={folder: s.role for folder, s in self.links.items()},
             versions=dict(self.versions),
             stages=(self.resolved, *records, assembled),
             created=datetime.now(timezone.utc).isoformat(timespec="seconds"),
@@ -54,6 +57,7 @@ def source_record(source: Source) -> SourceRecord:
         model=source.reference.text,
         kind=source.reference.kind,
         revision=source.reference.revision,
+        checkpoint=source.kind,
         files=dict(source.files or {}),
     )
 

@@ -6,8 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from trtspec.build.progress import Progress
+from trtspec.build.progress import SILENT, Progress
 from trtspec.build.sources import Role, Source, StageInputs
+from trtspec.build.space import human_bytes
+from trtspec.build.unhashed import checkpoint_bytes, hashing_line
 from trtspec.errors import UsageError
 from trtspec.methods.base import DrafterKind
 from trtspec.models.demo import DEMO
@@ -61,9 +63,10 @@ def fetched(inputs: StageInputs, progress: Progress) -> StageInputs:
     return _each(inputs, fetch_one)
 
 
-def inspected(inputs: StageInputs) -> StageInputs:
+def inspected(inputs: StageInputs, progress: Progress = SILENT) -> StageInputs:
     """Describe and hash the checkpoints, which are all on this machine.
 
+    :param progress: told if hashing takes long, as it does once on each machine.
     :raises UsageError: if one is incomplete, damaged or not what it is named as:
         a causal LM, or a drafter of the method.
     """
@@ -71,7 +74,7 @@ def inspected(inputs: StageInputs) -> StageInputs:
     def inspect(source: Source) -> Source:
         assert source.directory is not None, "it was fetched"
         info = _described(source.directory, source.kind)
-        files = file_hashes(source.directory, source.kind)
+        files = _hashed(source.directory, source.kind, progress)
         if source.reference.kind == "demo" and files != _demo_files():
             raise UsageError(
                 f"{source.directory} does not hold the demo model as it was published",
@@ -100,6 +103,15 @@ def inspected_without_fetching(inputs: StageInputs) -> StageInputs:
         return source
 
     return _each(inputs, inspect)
+
+
+def _hashed(directory: Path, kind: DrafterKind, progress: Progress) -> dict[str, str]:
+    known = file_hashes(directory, kind, cached_only=True)
+    if known is None:
+        size = checkpoint_bytes(directory, kind)
+        progress.line(hashing_line(f"hashing {human_bytes(size)} in {directory}"))
+        known = file_hashes(directory, kind)
+    return known
 
 
 def _described(directory: Path, kind: DrafterKind) -> ModelInfo | DrafterInfo:

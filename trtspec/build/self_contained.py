@@ -51,10 +51,14 @@ def self_contained(recipe: Recipe) -> Recipe:
     method = recipe.speculation
     if method.draft_model is not None:
         # the weights of a trained drafter are part of the target's engine
-        folder = DRAFT if method.drafter_kind == "model" else TARGET
+        is_engine = recipe.backend == "tensorrt" and method.drafter_kind != "model"
+        folder = TARGET if is_engine else DRAFT
         changes["speculation"] = method.model_copy(
             update={"model": f"./{folder}", "revision": None}
         )
+    if recipe.pytorch is not None:
+        own = {"calibration_prompts": None}
+        changes["pytorch"] = recipe.pytorch.model_copy(update=own)
     if recipe.workload is not None:
         changes["workload"] = recipe.workload.model_copy(update={"prompts": WORKLOAD})
     return recipe.model_copy(update=changes)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from trtspec.errors import BuildError
+from trtspec.errors import BuildError, UsageError
 
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 REFUSED = frozenset(
@@ -84,12 +84,21 @@ def writing(directory: Path) -> Iterator[None]:
 def require_writable(directory: Path) -> None:
     """Make a directory, and make sure that files can be made in it.
 
-    :raises BuildError: if not.
+    :raises NoSpaceError: if the disk is full.
+    :raises UsageError: if it is no directory that can be made and written.
     """
-    with writing(directory):
+    try:
         directory.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=directory):
             pass
+    except OSError as error:
+        if error.errno in FULL:
+            raise no_space(directory) from error
+        raise UsageError(
+            f"cannot write in {directory}: {error.strerror}",
+            where="--engines",
+            action="name a directory that you may write",
+        ) from error
 
 
 def _is_below(error: OSError, directory: Path) -> bool:

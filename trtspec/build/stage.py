@@ -49,6 +49,7 @@ class Stage:
     :param folder: the artifact's folder that shows its output; empty if none does.
     :param command: the program that it runs; None if it is done by trtspec itself.
     :param paths: what the command's places stand for, but for outputs of stages.
+    :param texts: content of files that it writes, by name, for ``plan``.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Stage:
     folder: str = ""
     command: Command | None = None
     paths: Mapping[str, str] = field(default_factory=dict, compare=False)
+    texts: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property
     def all_inputs(self) -> dict[str, str]:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from stat import S_IXUSR
 
 from pydantic import ValidationError
 
@@ -22,7 +23,7 @@ from trtspec.files import write_atomic
 
 RECORD = "record.json"
 _FILE_MODE = 0o644
-_FOLDER_MODE = 0o755
+_PROGRAM_MODE = 0o755
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +152,10 @@ def _log_explains(error: BaseException) -> bool:
 
 
 def _set_modes(folder: Path) -> None:
-    """Readable by all, whatever the umask and the libraries that wrote them."""
+    """Readable by all, whatever the umask and the libraries that wrote them.
+
+    What its owner may execute, all may.
+    """
     for path in sorted(folder.rglob("*")):
-        path.chmod(_FOLDER_MODE if path.is_dir() else _FILE_MODE)
+        is_program = path.is_dir() or path.stat().st_mode & S_IXUSR
+        path.chmod(_PROGRAM_MODE if is_program else _FILE_MODE)

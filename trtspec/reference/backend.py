@@ -79,6 +79,10 @@ class ReferenceBackend:
         """Nothing beside the rules for all."""
         return ()
 
+    def links(self, inputs: StageInputs) -> dict[str, Source]:
+        """Every folder is made by a stage."""
+        return {}
+
     def outline(self, inputs: StageInputs) -> tuple[Stage, ...]:
         """How a checkpoint is converted depends on what it is."""
         return ()

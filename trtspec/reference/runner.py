@@ -23,7 +23,7 @@ from trtspec.reference.running import Running
 from trtspec.reference.slots import SlotModel
 from trtspec.reference.threads import use_threads
 from trtspec.run import Request, StepResult
-from trtspec.run.fit import require_fit
+from trtspec.run.fit import refuse_controls, require_fit
 from trtspec.run.recipe_runner import RecipeRunner
 from trtspec.run.tokens import TextCodec
 
@@ -65,10 +65,11 @@ class ReferenceRunner(RecipeRunner):
     def submit(self, request: Request) -> None:
         """Queue a request.
 
-        :raises UsageError: if it does not fit the recipe's limits, or a request of its
-            id waits or runs.
+        :raises UsageError: if it does not fit the recipe's limits or asks for what
+            this backend does not have, or a request of its id waits or runs.
         """
         require_fit(request, self._recipe, self._recipe.speculation.longest_draft)
+        refuse_controls(request, "reference")
         stream = self._codec.stream(request.stop)
         now = time.perf_counter()
         running = Running(request, stream, self._codec.end_tokens, now)

@@ -70,3 +70,17 @@ def _room(recipe: Recipe) -> str:
     if recipe.backend == "tensorrt":
         return "engine.max_draft_length"
     return "speculation.draft_length"
+
+
+def refuse_controls(request: Request, backend: str) -> None:
+    """Refuse sampling controls on a backend that has none but its own.
+
+    :raises UsageError: naming them.
+    """
+    if request.controls:
+        raise UsageError(
+            f"backend {backend} has no {', '.join(sorted(request.controls))}",
+            where=f"request {request.id}",
+            allowed="temperature, top_k, top_p, seed, stop, ignore_eos",
+            action="leave it out, or run a recipe with backend: pytorch",
+        )

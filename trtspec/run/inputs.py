@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
@@ -30,6 +30,7 @@ class Asked:
         to ``usual_tokens``, or as many as fit.
     :param speculation: the requests' own parameters of the recipe's method.
     :param raw: send the last message's text as it is, without the chat template.
+    :param controls: further sampling controls; see ``Request``.
     """
 
     max_new_tokens: int | None
@@ -40,6 +41,7 @@ class Asked:
     speculate: bool = True
     speculation: Method | None = None
     raw: bool = False
+    controls: Mapping[str, object] = field(default_factory=dict, hash=False)
 
 
 def sampling_params(sampling: Sampling, **changes: float | None) -> SamplingParams:
@@ -143,6 +145,7 @@ def make_requests(
                 asked.ignore_eos,
                 asked.speculate,
                 asked.speculation,
+                asked.controls,
             )
         )
     if problems:

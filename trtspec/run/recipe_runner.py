@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from trtspec.recipe.schema import Recipe
 from trtspec.run.runner import Message
 from trtspec.run.tokens import TextCodec
+from trtspec.run.types import Note
 
 
 class RecipeRunner:
@@ -30,6 +31,10 @@ class RecipeRunner:
     def max_total_tokens(self) -> int:
         """Most tokens of prompt and output of a request."""
         return self._recipe.limits.max_total_tokens
+
+    def notes(self) -> tuple[Note, ...]:
+        """Nothing beyond what completions say."""
+        return ()
 
     def encode(self, prompt: str) -> tuple[int, ...]:
         """Tokenize raw text."""

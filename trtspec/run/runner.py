@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from trtspec.run.types import Request, StepResult
+from trtspec.run.types import Note, Request, StepResult
 
 Message = Mapping[str, str]
 
@@ -76,6 +76,10 @@ class Runner(Protocol):
 
     def conditions(self) -> dict[str, object]:
         """What decides the timings: device, dtype, threads, versions."""
+        ...
+
+    def notes(self) -> tuple[Note, ...]:
+        """What the engine itself says of the work done; may be nothing."""
         ...
 
     def close(self) -> None:

@@ -8,8 +8,16 @@ from collections.abc import Callable, Sequence
 from trtspec.run.types import Chunk, Completion, Request
 
 
-def json_line(completion: Completion, request: Request) -> str:
-    """Give one request's result as one line; times in seconds, null where undefined."""
+def json_line(
+    completion: Completion, request: Request, *, drafted_known: bool = True
+) -> str:
+    """Give one request's result as one line; times in seconds, null where undefined.
+
+    It is ASCII: any encoding can hold it.
+
+    :param drafted_known: whether the engine counts drafted tokens.
+    """
+    known = drafted_known or completion.drafted > 0
     return json.dumps(
         {
             "id": completion.request_id,
@@ -23,37 +31,47 @@ def json_line(completion: Completion, request: Request) -> str:
             "tpot_s": completion.tpot,
             "e2e_s": completion.e2e,
             "steps": completion.steps,
-            "drafted": completion.drafted,
+            "drafted": completion.drafted if known else None,
             "accepted": completion.accepted,
             "acceptance_rate": completion.acceptance_rate,
             "acceptance_length": completion.acceptance_length,
             "lossy": completion.lossy or None,
-        },
-        ensure_ascii=False,
+        }
     )
 
 
-def totals(completions: Sequence[Completion]) -> str:
-    """Sum up some completions in one line."""
+def totals(completions: Sequence[Completion], *, drafted_known: bool = True) -> str:
+    """Sum up some completions in one line.
+
+    :param drafted_known: whether the engine counts drafted tokens; if not, none counted
+        does not mean that none was drafted.
+    """
     tokens = sum(len(c.tokens) for c in completions)
     begin = min(c.submitted_at for c in completions)
     seconds = max(c.last_token_at for c in completions) - begin
     parts = [f"{tokens} tokens in {seconds:.2f} s"]
     if seconds > 0:
         parts.append(f"{tokens / seconds:.1f} tokens/s")
-    steps = sum(c.steps for c in completions)
-    drafted = sum(c.drafted for c in completions)
-    accepted = sum(c.accepted for c in completions)
-    if drafted:
-        parts.append(f"acceptance rate {accepted / drafted:.2f}")
-    if drafted or accepted:  # not every engine tells how much it drafted
-        parts.append(f"acceptance length {1 + accepted / steps:.2f}")
-    else:
-        parts.append("nothing drafted")
+    parts += _acceptance(completions, drafted_known)
     parts += [
         f"LOSSY: {reason}" for reason in sorted({c.lossy for c in completions} - {""})
     ]
     return ", ".join(parts)
+
+
+def _acceptance(completions: Sequence[Completion], drafted_known: bool) -> list[str]:
+    """Give rate and length, as far as they are known."""
+    steps = sum(c.steps for c in completions)
+    drafted = sum(c.drafted for c in completions)
+    accepted = sum(c.accepted for c in completions)
+    if not (drafted or accepted) and drafted_known:
+        return ["nothing drafted"]
+    if not steps:
+        return ["acceptance not told per request"]
+    # one request whose drafts are not known spoils the rate of all
+    whole = drafted_known or all(c.drafted for c in completions if c.steps)
+    rate = [f"acceptance rate {accepted / drafted:.2f}"] if drafted and whole else []
+    return [*rate, f"acceptance length {1 + accepted / steps:.2f}"]
 
 
 class OrderedText:

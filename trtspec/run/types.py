@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -42,6 +43,8 @@ class Request:
     :param speculate: False decodes without drafting: the off arm.
     :param speculation: this request's own parameters of the recipe's method, within
         what the artifact was built for; None for the recipe's.
+    :param controls: further sampling controls, by their names in TensorRT-LLM's
+        ``SamplingParams``; only its backend pytorch has them.
     """
 
     id: str
@@ -52,6 +55,7 @@ class Request:
     ignore_eos: bool = False
     speculate: bool = True
     speculation: Method | None = None
+    controls: Mapping[str, object] = field(default_factory=dict, hash=False)
 
 
 @dataclass(slots=True)
@@ -123,6 +127,18 @@ class Chunk:
     text: str
     time: float
     completion: Completion | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What an engine itself says of all the work it did.
+
+    :param text: one line.
+    :param record: the same for machines; its key says what it is about.
+    """
+
+    text: str
+    record: Mapping[str, object] = field(hash=False)
 
 
 @dataclass(frozen=True, slots=True)

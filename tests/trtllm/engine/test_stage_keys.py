@@ -7,12 +7,11 @@ import pytest
 from tests.trtllm.engine.rules.findings import on_gpu
 from tests.trtllm.engine.samples import inputs, recipe, source, tools
 from trtspec.build.command_line import Command
-from trtspec.trtllm.engine import stage_keys
+from trtspec.trtllm import libraries
 from trtspec.trtllm.engine.stage_keys import (
     FORCED_PROFILES,
     command_inputs,
     file_inputs,
-    library_inputs,
     machine_inputs,
 )
 from trtspec.trtllm.engine.stages import engine_stages
@@ -58,16 +57,6 @@ def test_script_that_quantizes_reads_all():
     assert file_inputs([source("target")], calibrates=True) == {}
 
 
-def test_libraries_count_with_their_versions(monkeypatch):
-    monkeypatch.setattr(stage_keys, "version", {"torch": "2.9"}.__getitem__)
-    monkeypatch.setattr(stage_keys, "PackageNotFoundError", KeyError)
-    assert library_inputs() == {
-        "nvidia-modelopt": "absent",
-        "torch": "2.9",
-        "transformers": "absent",
-    }
-
-
 def keys(made, **parts):
     found = engine_stages(tools(), replace(inputs(made), **parts))
     return {stage.name: stage.key for stage in found}
@@ -86,9 +75,9 @@ def keys(made, **parts):
 @pytest.mark.parametrize("name", ["nvidia-modelopt", "torch", "transformers"])
 def test_other_libraries_convert_again(made, changed, name, monkeypatch):
     before = keys(made)
-    monkeypatch.setattr(stage_keys, "version", lambda n: "9" if n == name else "1")
+    monkeypatch.setattr(libraries, "version", lambda n: "9" if n == name else "1")
     after = keys(made)
-    monkeypatch.setattr(stage_keys, "version", lambda n: "1")
+    monkeypatch.setattr(libraries, "version", lambda n: "1")
     other = keys(made)
     assert before.keys() == other.keys()
     assert [n for n in other if other[n] != after[n]] == changed

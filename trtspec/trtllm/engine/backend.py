@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from packaging.version import Version
 
 import trtspec
-from trtspec.build.sources import StageInputs
+from trtspec.build.sources import Source, StageInputs
 from trtspec.build.stage import Stage
 from trtspec.check.rules import Rule
 from trtspec.errors import Problem
@@ -83,6 +83,10 @@ class TensorRTBackend:
     def stages(self, inputs: StageInputs) -> tuple[Stage, ...]:
         """Convert, quantize and compile, target and draft model."""
         return engine_stages(Toolchain(self.installation), inputs)
+
+    def links(self, inputs: StageInputs) -> dict[str, Source]:
+        """Every folder is made by a stage."""
+        return {}
 
     def outline(self, inputs: StageInputs) -> tuple[Stage, ...]:
         """Plan the same of what the recipe alone tells."""

@@ -6,7 +6,6 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatch
-from importlib.metadata import PackageNotFoundError, version
 
 from trtspec.build.command_line import Command
 from trtspec.build.sources import Source
@@ -14,8 +13,6 @@ from trtspec.models.files import SETTINGS
 from trtspec.trtllm.engine.compile import WORKERS
 from trtspec.trtllm.installation import Installation
 
-LIBRARIES = ("nvidia-modelopt", "torch", "transformers")
-"""What the scripts convert and quantize with."""
 FORCED_PROFILES = "BUILDER_FORCE_NUM_PROFILES"
 """The one variable that trtllm-build goes by (tensorrt_llm/commands/build.py)."""
 
@@ -51,18 +48,6 @@ def file_inputs(sources: Iterable[Source], *, calibrates: bool) -> dict[str, str
         for name, digest in (source.files or {}).items()
         if calibrates or not any(fnmatch(name, like) for like in _WITHOUT_EFFECT)
     }
-
-
-def library_inputs(names: Iterable[str] = LIBRARIES) -> dict[str, str]:
-    """Give the versions of installed packages."""
-    return {name: _version(name) for name in names}
-
-
-def _version(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return "absent"
 
 
 def machine_inputs(installation: Installation, gpus: int) -> dict[str, str]:

@@ -26,12 +26,12 @@ from trtspec.trtllm.engine.sizes import EngineSizes, draft_sizes, target_sizes
 from trtspec.trtllm.engine.stage_keys import (
     command_inputs,
     file_inputs,
-    library_inputs,
     machine_inputs,
 )
 from trtspec.trtllm.engine.tokenizer import tokenizer_stage
 from trtspec.trtllm.engine.toolchain import Toolchain
 from trtspec.trtllm.examples import script_sha256
+from trtspec.trtllm.libraries import library_inputs
 
 COMMAND_VERSION = 2
 """Raised when the same command on the same inputs would be judged in another way."""

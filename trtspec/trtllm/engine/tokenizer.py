@@ -14,7 +14,7 @@ from trtspec.build.command import run_command
 from trtspec.build.sources import Source
 from trtspec.build.stage import Stage, StageContext
 from trtspec.models.files import SETTINGS
-from trtspec.trtllm.engine.stage_keys import library_inputs
+from trtspec.trtllm.libraries import library_inputs
 
 NAME = "tokenizer"
 TOKENIZER_VERSION = 1

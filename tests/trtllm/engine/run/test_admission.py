@@ -139,3 +139,8 @@ def test_a_top_k_that_the_runtime_would_lower_is_refused():
     with pytest.raises(UsageError, match="top_k 1025 would be lowered") as caught:
         require_sampling(ask(sampling=sampled(top_k=1025)))
     assert "1 to 1024" in str(caught.value)
+
+
+def test_controls_of_backend_pytorch_are_refused():
+    with pytest.raises(UsageError, match="backend tensorrt has no min_tokens"):
+        require_sampling(ask(controls={"min_tokens": 3}))

@@ -35,7 +35,7 @@ def gpu_is_visible(installation: Installation, _: Subject) -> Iterator[Finding]:
 
 def gpu_has_the_type(installation: Installation, subject: Subject) -> Iterator[Finding]:
     """Refuse types that the GPU here does not have, as far as it is known."""
-    capability = _capability(installation)
+    capability = installation.compute_capability
     if capability is None:
         return
     first_fp8 = facts.number_of("fp8_hardware")
@@ -109,11 +109,3 @@ def _finding(where: str, what: str, capability: int, why: str, action: str) -> F
     number = f"{capability / 10:.1f}"
     why = f"compute capability {number} {why}"
     return Finding("gpu-type", "blocking", where, f"{what}{number}", why, action)
-
-
-def _capability(installation: Installation) -> int | None:
-    """Give the compute capability of the first GPU as 90 for 9.0; None if unknown."""
-    first = next(iter(installation.gpus), None)
-    if first is None or first.compute_capability is None:
-        return None
-    return int(first.compute_capability.replace(".", ""))
