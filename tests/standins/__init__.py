@@ -1,4 +1,4 @@
-"""Strict stand-ins of TensorRT-LLM's engine backend, for one version at a time.
+"""Strict stand-ins of TensorRT-LLM's two backends, for one version at a time.
 
 They accept what the facts establish for the version and nothing else, write the files
 that the real tools write, and generate tokens with the reference engine.
@@ -13,10 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from packaging.version import Version
+
+from tests.standins.decoding import Decoding
 from tests.standins.layout import lay_out
 from tests.standins.machine import Machine
+from trtspec.trtllm.facts import has_backend
 
-__all__ = ["StandIn", "install"]
+__all__ = ["Decoding", "StandIn", "install"]
 
 PACKAGE = "tensorrt_llm"
 _SUBMODULES = (
@@ -26,6 +30,13 @@ _SUBMODULES = (
     "commands",
     "commands.build",
     "builder",
+    "llmapi",
+    "llmapi.llm",
+    "llmapi.llm_args",
+    "sampling_params",
+    "_torch",
+    "_torch.speculative",
+    "_torch.speculative.drafter",
 )
 MODULES = ("pynvml", PACKAGE, *(f"{PACKAGE}.{name}" for name in _SUBMODULES))
 
@@ -90,9 +101,27 @@ class StandIn:
         """Make later calls fail in a documented way; None ends that.
 
         :param what: ``name`` or ``where:name`` or ``where#n:name`` (the n-th call from
-            now on); where is a stage or a program. ``failing.known`` lists them.
+            now on); where is a stage or a program. ``failing.known`` lists them, and
+            ``serving.failing.KNOWN`` those of ``trtllm-serve``, as ``serve:name`` or
+            ``serve:name=value``.
         """
         Machine(self.root).set_fail(what)
+
+    def pace(self, seconds: float) -> None:
+        """Make every iteration of an LLM take at least so long."""
+        Machine(self.root).set_pace(seconds)
+
+    def events(self, event: str | None = None) -> list[dict[str, Any]]:
+        """What LLMs and servers did, in order.
+
+        :param event: ``open``, ``iteration``, ``request``, ``deprecated``, ``warning``,
+            ``worker``, ``listening``, ``disconnect``, ``shutdown``; all if None.
+        """
+        return Machine(self.root).events(event)
+
+    def decoding(self) -> Decoding:
+        """The truth about what was drafted and accepted so far."""
+        return Decoding(self.events("iteration"), self.events("request"))
 
     def calls(self) -> list[dict[str, Any]]:
         """Every call so far: program, argv, cwd, selected environment."""
@@ -108,6 +137,7 @@ def install(
     fail: str | None = None,
     gpus: int = 1,
     examples_version: str | None = None,
+    pytorch: bool = False,
 ) -> StandIn:
     """Lay out an installation of a version below ``root``.
 
@@ -116,11 +146,15 @@ def install(
     :param fail: see ``StandIn.fail``.
     :param gpus: how many GPUs the stand-ins see; ``STANDIN_GPU_CC`` (9.0) says which.
     :param examples_version: version of the examples, if it is another one.
+    :param pytorch: whether it has ``LLM``, ``trtllm-serve`` and the launchers; parts of
+        the engine backend are there only if the version has them.
     """
     root.mkdir(parents=True, exist_ok=True)
     Machine(root).create(gpus, fail)
+    if pytorch and not has_backend(Version(version)):
+        builder = examples = False
     described = (examples_version or version) if examples else None
-    lay_out(root, version, builder, described, gpus)
+    lay_out(root, version, builder, described, gpus, pytorch=pytorch)
     return StandIn(root, version)
 
 

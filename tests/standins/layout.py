@@ -7,6 +7,7 @@ from pathlib import Path
 from packaging.version import Version
 
 from tests.standins.driver import driver_text
+from tests.standins.llm.texts import pytorch_files
 from tests.standins.program_text import REPOSITORY, program_text
 from trtspec.trtllm import facts
 
@@ -14,11 +15,18 @@ MARKER = '"""Only its being here matters."""\n'
 
 
 def lay_out(
-    root: Path, version: str, builder: bool, examples: str | None, gpus: int
+    root: Path,
+    version: str,
+    builder: bool,
+    examples: str | None,
+    gpus: int,
+    *,
+    pytorch: bool = False,
 ) -> None:
     """Write an installation.
 
     :param examples: version of the example scripts; None for no examples.
+    :param pytorch: with ``LLM`` and the programs that serve it.
     """
     package = root / "site" / "tensorrt_llm"
     _package(package, root, version)
@@ -32,6 +40,10 @@ def lay_out(
         _write_executable(root / "bin" / "trtllm-build", text)
     if examples:
         _examples(root / "examples", root, examples)
+    if pytorch:
+        for path, text in pytorch_files(version, root).items():
+            write = _write_executable if path.startswith("bin/") else _write
+            write(root / path, text)
 
 
 def _package(package: Path, root: Path, version: str) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+SERVE = "serve:"
 SELECTED = ("CUDA_VISIBLE_DEVICES", "PYTHONPATH", "BUILDER_FORCE_NUM_PROFILES")
 
 
@@ -26,14 +27,61 @@ class Machine:
         return self.root / "calls.jsonl"
 
     def create(self, gpus: int, fail: str | None) -> None:
-        self._settings.write_text(json.dumps({"gpus": gpus, "fail": fail, "from": 0}))
+        settings = {
+            "gpus": gpus,
+            "fail": None,
+            "from": 0,
+            "pace": 0.0,
+            "serve_fail": None,
+        }
+        self._settings.write_text(json.dumps(settings))
+        self.set_fail(fail)
 
     def _read(self) -> dict[str, Any]:
         return json.loads(self._settings.read_text())
 
     def set_fail(self, fail: str | None) -> None:
-        changed = {"fail": fail, "from": len(self.calls())}
-        self._settings.write_text(json.dumps({**self._read(), **changed}))
+        serving = fail is not None and fail.startswith(SERVE)
+        self._change(
+            {
+                "fail": None if serving else fail,
+                "serve_fail": fail.removeprefix(SERVE) if fail and serving else None,
+                "from": len(self.calls()),
+            }
+        )
+
+    def set_pace(self, seconds: float) -> None:
+        self._change({"pace": seconds})
+
+    def _change(self, changed: dict[str, Any]) -> None:
+        text = json.dumps({**self._read(), **changed})
+        # other processes read it at any time
+        scratch = self._settings.with_suffix(f".{os.getpid()}.new")
+        scratch.write_text(text)
+        scratch.replace(self._settings)
+
+    @property
+    def pace(self) -> float:
+        """Least seconds that an iteration of the LLM takes."""
+        return float(os.environ.get("STANDIN_PACE", self._read().get("pace", 0)))
+
+    @property
+    def serve_fail(self) -> str | None:
+        """How ``trtllm-serve`` is to fail: a name, or ``name=value``."""
+        return os.environ.get("STANDIN_SERVE_FAIL") or self._read().get("serve_fail")
+
+    def note(self, event: str, **data: Any) -> None:
+        """Record something that happened; never changed afterwards."""
+        line = json.dumps({"event": event, "pid": os.getpid(), **data}) + "\n"
+        with (self.root / "events.jsonl").open("a") as log:
+            log.write(line)
+
+    def events(self, event: str | None = None) -> list[dict[str, Any]]:
+        """What happened, in order; of one kind only, or all."""
+        path = self.root / "events.jsonl"
+        lines = path.read_text().splitlines() if path.exists() else []
+        found = [json.loads(line) for line in lines]
+        return [one for one in found if event in (None, one["event"])]
 
     @property
     def gpus(self) -> int:

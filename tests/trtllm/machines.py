@@ -8,7 +8,7 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 
 from trtspec.gpus import Gpu
-from trtspec.trtllm import examples, facts, probe
+from trtspec.trtllm import examples, facts, probe, programs
 from trtspec.trtllm.versions import parse
 
 IMPORTED = 'raise RuntimeError("tensorrt_llm must not be imported to look at it")\n'
@@ -59,8 +59,8 @@ class Machine:
         for name in files.keys() - set(without):
             write(self.package / name, files[name])
         self.record("tensorrt_llm", version)
-        if "trtllm-build" not in without:
-            self.program("trtllm-build")
+        for name in {"trtllm-build", "trtllm-serve"} - set(without):
+            self.program(name)
 
     def record(self, name, version):
         """Put an installer's record of a package there."""
@@ -111,7 +111,7 @@ def bare_machine(monkeypatch, root, *, gpus=()):
     monkeypatch.setattr(probe, "metadata_version", version)
     monkeypatch.setattr(probe, "find_spec", spec)
     monkeypatch.setattr(probe, "find_gpus", lambda: found_gpus)
-    monkeypatch.setattr(probe.sysconfig, "get_path", lambda _: str(root / "scripts"))
+    monkeypatch.setattr(programs.sysconfig, "get_path", lambda _: str(root / "scripts"))
     monkeypatch.setattr(probe, "CUDA_FILE", root / "cuda" / "version.json")
     monkeypatch.setattr(probe, "IMAGE_FOLDER", machine.image_examples)
     monkeypatch.setattr(examples, "IMAGE_FOLDER", machine.image_examples)

@@ -42,6 +42,7 @@ def test_a_whole_installation_has_no_absences(monkeypatch, tmp_path):
     assert found.package == machine.package
     assert found.tensorrt == "10.14.1.48"
     assert found.builder == machine.bin / "trtllm-build"
+    assert found.server == machine.bin / "trtllm-serve"
     assert found.executor
     assert found.worker == machine.package / "bin" / "executorWorker"
     assert found.examples.version == "1.2.1"
@@ -117,6 +118,24 @@ def test_the_builder_may_lie_beside_python(machine):
     machine.install(without=["trtllm-build"])
     program = machine.program("trtllm-build", machine.root / "scripts")
     assert probe().builder == program
+
+
+def test_the_server_lies_on_the_path_or_beside_python(machine):
+    machine.install(without=["trtllm-serve"])
+    found = probe()
+    assert found.server is None
+    assert "no trtllm-serve on PATH or in " in found.why_absent("server")
+    beside = machine.program("trtllm-serve", machine.root / "scripts")
+    assert probe().server == beside
+    assert probe().server != machine.program("trtllm-serve")
+    assert probe().server == machine.bin / "trtllm-serve"
+
+
+def test_a_server_without_a_package_is_none(machine):
+    machine.program("trtllm-serve")
+    found = probe()
+    assert found.server is None
+    assert found.why_absent("server") == "TensorRT-LLM is not installed"
 
 
 BINDINGS = "bindings.cpython-312-x86_64-linux-gnu.so"

@@ -12,9 +12,12 @@ from trtspec.errors import UsageError
 from trtspec.gpus import Gpu
 from trtspec.trtllm.examples import Examples, assumed_examples, find_examples
 from trtspec.trtllm.facts import has_backend, releases, removal, tensorrt_version
-from trtspec.trtllm.versions import parse
+from trtspec.trtllm.versions import contains, parse
 
 OPTION = "--trtllm"
+SERVER = "trtllm-serve"
+PYTORCH_BACKEND = ">=1.0"
+"""Versions of TensorRT-LLM that have backend pytorch, whatever its rules there."""
 
 Part = Literal[
     "package",
@@ -22,6 +25,7 @@ Part = Literal[
     "tensorrt",
     "builder",
     "executor",
+    "server",
     "worker",
     "runtime",
     "examples",
@@ -46,6 +50,7 @@ class Installation:
     :param builder: the executable ``trtllm-build``, with the package's part behind it.
     :param package: folder of the package ``tensorrt_llm``.
     :param executor: whether ``tensorrt_llm.bindings.executor`` is there, compiled.
+    :param server: the executable ``trtllm-serve``.
     :param worker: ``bin/executorWorker`` of the package: two executors need it.
     :param examples: the example scripts, which convert and quantize.
     :param cuda: version of the CUDA runtime.
@@ -67,6 +72,15 @@ class Installation:
     gpus: tuple[Gpu, ...] = ()
     assumed: bool = False
     absences: tuple[Absence, ...] = ()
+    server: Path | None = None
+
+    @property
+    def compute_capability(self) -> int | None:
+        """The first GPU's, as 90 for 9.0; None if there is none or it is not known."""
+        first = next(iter(self.gpus), None)
+        if first is None or first.compute_capability is None:
+            return None
+        return int(first.compute_capability.replace(".", ""))
 
     def why_absent(self, part: Part) -> str:
         """Say why a part is not there; empty if it is, or if nobody looked."""
@@ -77,7 +91,7 @@ def assumed_for(version: str, examples: Path | None = None) -> Installation:
     """Describe NVIDIA's image of a version, for plans without TensorRT-LLM.
 
     :param version: a release such as ``1.2.1``. One that the facts do not know yet is
-        taken as it is: without an engine backend.
+        taken as it is: without an engine backend. From 1.0 on it has ``trtllm-serve``.
     :param examples: folder of its example scripts, to be looked at; the image's
         folder, not looked at, if None.
     :raises UsageError: it is no version, or older than what trtspec drives.
@@ -92,6 +106,7 @@ def assumed_for(version: str, examples: Path | None = None) -> Installation:
         builder=Path("trtllm-build"),
         package=package,
         executor=True,
+        server=_server(wanted),
         worker=package / "bin" / "executorWorker",
         examples=find_examples(examples, wanted) if examples else assumed_examples(),
         assumed=True,
@@ -109,9 +124,15 @@ def _without_engines(version: Version) -> Installation:
     return Installation(
         version=version,
         package=Path("tensorrt_llm"),
+        server=_server(version),
         assumed=True,
         absences=(Absence("builder", why), Absence("executor", why)),
     )
+
+
+def _server(version: Version) -> Path | None:
+    """The server of a version with backend pytorch, which older ones lack."""
+    return Path(SERVER) if contains(PYTORCH_BACKEND, version) else None
 
 
 def is_too_old(version: Version) -> bool:

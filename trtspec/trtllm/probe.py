@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-import sysconfig
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError
@@ -26,9 +24,9 @@ from trtspec.trtllm.examples import (
     find_examples,
 )
 from trtspec.trtllm.installation import Absence, Installation, Part
+from trtspec.trtllm.programs import NOT_INSTALLED, find_builder, find_server
 
 PACKAGE = "tensorrt_llm"
-BUILDER = "trtllm-build"
 CUDA_FILE = Path("/usr/local/cuda/version.json")
 TENSORRT_PACKAGES = ("tensorrt", "tensorrt_cu13", "tensorrt_cu12")
 CUDA_PACKAGES = (
@@ -76,8 +74,9 @@ def probe(examples: Path | None = None) -> Installation:
         version=version,
         package=package,
         tensorrt=look.at("tensorrt", _metadata(TENSORRT_PACKAGES)),
-        builder=look.at("builder", _builder(package)),
+        builder=look.at("builder", find_builder(package)),
         executor=look.at("executor", _executor(package)),
+        server=look.at("server", find_server(package)),
         worker=look.at("worker", _file(package, "bin/executorWorker")),
         examples=look.at("examples", _examples(examples, version)),
         cuda=look.at("cuda", _cuda()),
@@ -104,7 +103,7 @@ def _package() -> tuple[Path | None, str]:
 def _version(package: Path | None) -> tuple[Version | None, str]:
     """Read ``version.py`` as text; the installer's record where that says nothing."""
     if package is None:
-        return None, _NOT_INSTALLED
+        return None, NOT_INSTALLED
     try:
         text = (package / "version.py").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -119,31 +118,9 @@ def _version(package: Path | None) -> tuple[Version | None, str]:
         return None, f"{number!r} in {package / 'version.py'} is no version number"
 
 
-_NOT_INSTALLED = "TensorRT-LLM is not installed"
-
-
-def _builder(package: Path | None) -> tuple[Path | None, str]:
-    """Find ``trtllm-build``: the executable is one half, the package's part the other.
-
-    The executable may also lie beside this Python, whose folder need not be on PATH.
-    """
-    scripts = sysconfig.get_path("scripts")
-    program = shutil.which(BUILDER) or shutil.which(BUILDER, path=scripts)
-    module = package / "commands" / "build.py" if package else None
-    has_module = module is not None and module.is_file()
-    if program and has_module:
-        return Path(program), ""
-    if has_module:
-        return None, f"{module} is there, but no {BUILDER} on PATH or in {scripts}"
-    missing = f"the package has no {module}" if module else _NOT_INSTALLED
-    if program:
-        return None, f"{program} is there, but builds nothing: {missing}"
-    return None, f"no {BUILDER} on PATH or in {scripts}, and {missing}"
-
-
 def _executor(package: Path | None) -> tuple[bool, str]:
     if package is None:
-        return False, _NOT_INSTALLED
+        return False, NOT_INSTALLED
     if any(next(package.glob(pattern), None) for pattern in _BINDINGS):
         return True, ""
     return False, f"{package} has no compiled bindings, as if it were sources only"
@@ -151,7 +128,7 @@ def _executor(package: Path | None) -> tuple[bool, str]:
 
 def _file(package: Path | None, name: str) -> tuple[Path | None, str]:
     if package is None:
-        return None, _NOT_INSTALLED
+        return None, NOT_INSTALLED
     path = package / name
     return (path, "") if path.is_file() else (None, f"there is no {path}")
 

@@ -7,34 +7,21 @@ from collections.abc import Iterator
 
 from packaging.version import Version
 
-from trtspec import __version__
 from trtspec.errors import BackendUnavailableError, Problem
-from trtspec.methods import Method
 from trtspec.recipe import Recipe, dump_recipe
+from trtspec.trtllm.alternatives import ALTERNATIVES
 from trtspec.trtllm.facts import has_backend, releases, removal
-from trtspec.trtllm.installation import Installation, is_too_old, supported_range
-from trtspec.trtllm.rewrite import PYTORCH_BACKEND, pytorch_recipe, rewriting_notes
+from trtspec.trtllm.installation import (
+    PYTORCH_BACKEND,
+    Installation,
+    is_too_old,
+    supported_range,
+)
+from trtspec.trtllm.obtain import pip_install, release, runs_on_reference
+from trtspec.trtllm.rewrite import pytorch_recipe, rewriting_notes
 from trtspec.trtllm.versions import contains
 
-IMAGE = "nvcr.io/nvidia/tensorrt-llm/release"
-TRTSPEC = f"trtspec {__version__}"
 _YAML_INDENT = " " * 4
-_TRAINED = (
-    "EAGLE-3 with weights trained for this target, or draft_target with a smaller "
-    "model of the same vocabulary; ngram where there is no drafter"
-)
-_INSTEAD = {
-    "medusa": ("it does not run Medusa heads", _TRAINED),
-    "eagle": (
-        "its EAGLE is EAGLE-3, which needs other weights than EAGLE-1 and EAGLE-2",
-        _TRAINED,
-    ),
-    "redrafter": ("it does not run ReDrafter's recurrent drafter", _TRAINED),
-    "lookahead": (
-        "it has no lookahead decoding",
-        "ngram, which needs no drafter either; with one, EAGLE-3 or draft_target",
-    ),
-}
 
 
 def recommended_version() -> str:
@@ -90,34 +77,23 @@ def _problems(
     elif not installation.executor:
         yield Problem(
             f"TensorRT-LLM {version} cannot run: {installation.why_absent('executor')}",
-            action=f"install the wheel: {_pip(version.public)}",
+            action=f"install the wheel: {pip_install(version.public)}",
         )
 
 
-def _pip(version: str) -> str:
-    return f"pip install tensorrt_llm=={version}"
-
-
-def _release() -> str:
-    version = recommended_version()
-    return f"{_pip(version)}, or NVIDIA's container {IMAGE}:{version}"
-
-
 def _pin() -> str:
-    return f"pin a release that has the engine backend: {_release()}"
+    return (
+        f"pin a release that has the engine backend: {release(recommended_version())}"
+    )
 
 
 def _not_installed(recipe: Recipe | None) -> Problem:
     plan = f"trtspec plan RECIPE --trtllm {recommended_version()}"
-    here = recipe is None or _runs_on_reference(recipe.speculation)
-    ways = f"on a machine with an NVIDIA GPU: {_release()}"
+    here = recipe is None or runs_on_reference(recipe.speculation)
+    ways = f"on a machine with an NVIDIA GPU: {release(recommended_version())}"
     ways += "; here: set backend: reference" if here else ""
     ways += f"; to see the plan anywhere: {plan}"
     return Problem("TensorRT-LLM is not installed", action=ways)
-
-
-def _runs_on_reference(method: Method) -> bool:
-    return any(entry.covers("reference", None) for entry in method.exactness())
 
 
 def _removed(version: Version, recipe: Recipe | None) -> Problem:
@@ -130,7 +106,7 @@ def _removed(version: Version, recipe: Recipe | None) -> Problem:
 
 
 def _no_builder(version: Version, why: str, recipe: Recipe | None) -> Problem:
-    cure = f"reinstall it: {_pip(version.public)}, or put trtllm-build on PATH"
+    cure = f"reinstall it: {pip_install(version.public)}, or put trtllm-build on PATH"
     return Problem(
         f"this TensorRT-LLM {version} has no builder: {why}; the engine path was "
         f"removed upstream in {removal().first_without}, but {version} should have it",
@@ -148,16 +124,12 @@ def _other_backend(version: Version, recipe: Recipe | None) -> Iterator[str]:
         where += f" (TensorRT-LLM {PYTORCH_BACKEND})"
     rewritten = pytorch_recipe(recipe)
     if rewritten is not None:
-        go_on = (
-            f"rewrite the recipe for {where}, which has method {method} too but which "
-            f"{TRTSPEC} does not run yet"
-        )
+        go_on = f"rewrite the recipe for {where}, which has method {method} too"
         yaml = textwrap.indent(dump_recipe(rewritten).rstrip(), _YAML_INDENT)
         yield "; ".join((go_on, *rewriting_notes(recipe))) + ":\n" + yaml
-    elif method in _INSTEAD:
-        why, take = _INSTEAD[method]
+    elif method in ALTERNATIVES:
+        instead = ALTERNATIVES[method]
         yield (
             f"take another method: method {method} has no equivalent on {where}: "
-            f"{why}. Take there {take}. {TRTSPEC} does not run backend pytorch and has "
-            "no EAGLE-3 yet"
+            f"{instead.why}. Take there {instead.take}"
         )

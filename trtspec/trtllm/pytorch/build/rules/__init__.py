@@ -1,0 +1,47 @@
+"""What TensorRT-LLM's backend pytorch would refuse, or quietly do differently."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+
+from trtspec.check.finding import Finding
+from trtspec.check.rules import Rule
+from trtspec.check.subject import Subject
+from trtspec.trtllm.installation import Installation
+from trtspec.trtllm.pytorch.build.rules import (
+    configuration,
+    gpus,
+    heads,
+    latent,
+    quantization,
+    serving,
+)
+
+PyTorchRule = Callable[[Installation, Subject], Iterable[Finding]]
+
+PYTORCH_RULES: tuple[PyTorchRule, ...] = (
+    configuration.can_be_expressed,
+    heads.head_is_read,
+    heads.captured_layers_fit,
+    heads.target_has_heads,
+    heads.heads_suffice,
+    quantization.is_readable,
+    quantization.is_as_stored,
+    quantization.draft_is_taken_as_it_is,
+    quantization.can_be_made_here,
+    quantization.calibration_has_an_effect,
+    gpus.gpu_is_visible,
+    gpus.gpu_has_the_type,
+    gpus.gpus_suffice,
+    latent.features_of_latent_attention,
+    serving.heads_divide,
+    serving.chat_template_is_served,
+    serving.server_is_here,
+    serving.float32_is_unsettled,
+)
+
+
+def pytorch_rules(installation: Installation) -> tuple[Rule, ...]:
+    """Give the rules for what is installed, or assumed to be."""
+    return tuple(partial(rule, installation) for rule in PYTORCH_RULES)

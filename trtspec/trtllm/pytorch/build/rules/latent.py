@@ -1,0 +1,47 @@
+"""Which features TensorRT-LLM switches off for multi-head latent attention."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trtspec.check.finding import Finding
+from trtspec.check.subject import Subject
+from trtspec.trtllm.installation import Installation
+from trtspec.trtllm.pytorch.build.quantize import options
+from trtspec.trtllm.pytorch.build.rules.checkpoint import has_latent_attention
+
+_SOURCE = "tensorrt_llm/_torch/pyexecutor/py_executor_creator.py"
+_GPUS = (90, 100, 103, 120)
+_CACHES = ("auto", "fp8")
+
+
+def features_of_latent_attention(
+    installation: Installation, subject: Subject
+) -> Iterator[Finding]:
+    """Warn of what is switched off on this GPU, or with this KV cache."""
+    target, chosen = subject.target, options(subject.recipe)
+    if target is None or not has_latent_attention(target):
+        return
+    if chosen.block_reuse and chosen.kv_cache not in _CACHES:
+        why = f"it needs an unquantized KV cache or an fp8 one ({_SOURCE})"
+        what = f"block_reuse with kv_cache {chosen.kv_cache}"
+        yield _switched_off(subject, "block_reuse", what, why)
+    capability = installation.compute_capability
+    if capability is None or capability in _GPUS:
+        return
+    why = f"it needs compute capability 9.0, 10.0, 10.3 or 12.0 ({_SOURCE})"
+    for key in ("block_reuse", "chunked_prefill"):
+        if getattr(chosen, key):
+            what = f"{key} on a GPU of compute capability {capability / 10:.1f}"
+            yield _switched_off(subject, key, what, why)
+
+
+def _switched_off(subject: Subject, key: str, what: str, why: str) -> Finding:
+    return Finding(
+        "latent-attention",
+        "warning",
+        subject.where("pytorch", key),
+        f"{what} is switched off for this target's multi-head latent attention",
+        why,
+        f"write {key}: false",
+    )
