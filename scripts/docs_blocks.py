@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
+import docs_releases
 from packaging.version import Version
 
 from trtspec.methods import (
@@ -56,7 +57,10 @@ SHOWN: dict[str, Method] = {
     ),
     "`lookahead`": Lookahead(method="lookahead"),
 }
-"""Every way of speculating that differs in what it does to the output."""
+"""Every way of speculating on engines that differs in what it does to the output; those
+of backend pytorch are in ``docs_releases``."""
+PAGE = ("*", "reference", "tensorrt")
+"""Backends that the page about engines speaks of."""
 METHODS = tuple(dict.fromkeys(method.method for method in SHOWN.values()))
 
 
@@ -100,6 +104,7 @@ def exactness() -> Iterator[str]:
         )
         for name, method in SHOWN.items()
         for entry in method.exactness()
+        if entry.backend in PAGE
     )
     heads = ("method", "backend", "versions", "greedy", "temperature above 0")
     return table(heads, rows)
@@ -144,6 +149,11 @@ MAKERS: dict[str, Callable[..., Iterator[str]]] = {
     "families": families,
     "failures": failures,
     "not-established": not_established,
+    "recipe": docs_releases.recipe,
+    "llm-args": docs_releases.llm_args,
+    "exactness-by-release": docs_releases.exactness,
+    "acceptance": docs_releases.acceptance,
+    "zones": docs_releases.zones,
 }
 
 

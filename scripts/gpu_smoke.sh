@@ -14,7 +14,7 @@
 #   SMOKE_DTYPE     type of weights and KV cache          (float16)
 #   SMOKE_PROMPTS   JSONL of prompts, sent without a chat template; the first 4 are used
 #   SMOKE_TOKENS    tokens per prompt                     (64)
-#   SMOKE_BACKENDS  which backends to try                 (tensorrt reference)
+#   SMOKE_BACKENDS  which backends to try                 (tensorrt pytorch reference)
 #   SMOKE_RECIPES   further recipes; each is compared with the none.yaml beside it, such as
 #                   "recipes/vicuna-7b/medusa.yaml recipes/vicuna-7b/eagle.yaml" (+17 GB)
 #   SMOKE_LOGS      folder for all logs                   (gpu-smoke)
@@ -45,7 +45,7 @@ pip_install() {
 # Only what is missing, and nothing upgraded: NVIDIA's scripts need the versions they have.
 install() {
   local pair missing=()
-  for pair in click filelock numpy psutil pydantic rich scipy tokenizers safetensors \
+  for pair in click filelock httpx numpy psutil pydantic rich scipy tokenizers safetensors \
     yaml:pyyaml pynvml:nvidia-ml-py huggingface_hub:huggingface_hub; do
     has "${pair%%:*}" || missing+=("${pair##*:}")
   done

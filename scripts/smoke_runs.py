@@ -16,7 +16,7 @@ from trtspec.recipe.load import load_recipe
 ROOT = Path(__file__).resolve().parent.parent
 PROMPTS = 4
 """Prompts that are sent, all at once."""
-BACKENDS = ("tensorrt", "reference")
+BACKENDS = ("tensorrt", "pytorch", "reference")
 
 # The smallest of its family with one query head per key-value head. The others have
 # three, and the kernels that verify lookahead's tree count these in powers of two
@@ -110,7 +110,9 @@ class Runs:
             )
             # TensorRT-LLM itself writes to stdout as well
             lines = [json.loads(x) for x in output.splitlines() if x.startswith("{")]
-            self._ran[recipe] = artifact, {line["id"]: line for line in lines}
+            # the last line may be what the engine counted of all of them
+            by_id = {line["id"]: line for line in lines if "id" in line}
+            self._ran[recipe] = artifact, by_id
         return self._ran[recipe]
 
     def _build(self, recipe: Path, logs: Path) -> Path:

@@ -30,9 +30,9 @@ class Case(NamedTuple):
 
 
 def sums(lines: Mapping[str, Line]) -> dict[str, int]:
-    """Add up what was counted over the prompts."""
+    """Add up what was counted over the prompts; what no engine counts is 0."""
     counted = ("output_tokens", "steps", "drafted", "accepted")
-    return {key: sum(line[key] for line in lines.values()) for key in counted}
+    return {key: sum(line[key] or 0 for line in lines.values()) for key in counted}
 
 
 def differing(off: Mapping[str, Line], on: Mapping[str, Line]) -> list[str]:

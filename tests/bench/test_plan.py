@@ -115,6 +115,13 @@ def test_an_engine_that_always_drafts_has_no_off_arm():
     require_speculation(recipe(backend="tensorrt"), "r.yaml:4")
 
 
+def test_backend_pytorch_has_no_off_arm_in_an_artifact():
+    eagle3 = {"method": "eagle3", "model": "./head", "draft_length": 3}
+    engine = recipe(speculation=eagle3, backend="pytorch")
+    with pytest.raises(UsageError, match=r"(?s)every request.*method: none beside it"):
+        require_speculation(engine, "r.yaml:4")
+
+
 def test_the_plan_says_whether_prompts_are_cached(tmp_path):
     settings = settings_for(recipe(), Choices(), prompts_cached=True)
     assert settings.prompts_cached

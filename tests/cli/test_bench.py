@@ -273,8 +273,7 @@ def test_the_result_is_saved_even_if_nobody_reads_the_table(bench, monkeypatch):
     monkeypatch.setattr(
         "trtspec.bench.table.print_result", Mock(side_effect=BrokenPipeError)
     )
-    with pytest.raises(BrokenPipeError):
-        bench()
+    assert bench() == 0
     assert load_result(bench.results[0]).cells
 
 

@@ -134,11 +134,14 @@ def bad_cases():
     def no_recipe(folder):
         return folder / "gone.yaml"
 
-    def other_backend(folder):
-        recipe = write_project(folder)
-        document = {**json.loads(recipe.read_text()), "backend": "tensorrt"}
-        recipe.write_text(json.dumps(document))
-        return recipe
+    def other_backend(name):
+        def make(folder):
+            recipe = write_project(folder)
+            document = {**json.loads(recipe.read_text()), "backend": name}
+            recipe.write_text(json.dumps(document))
+            return recipe
+
+        return make
 
     return [
         (no_model, 3, "gone"),
@@ -147,7 +150,8 @@ def bad_cases():
         (empty_prompts, 3, "prompts.jsonl"),
         (unknown_key, 2, "sped"),
         (no_recipe, 2, "gone.yaml"),
-        (other_backend, 4, "tensorrt"),
+        (other_backend("tensorrt"), 4, "TensorRT-LLM is not installed"),
+        (other_backend("pytorch"), 4, "TensorRT-LLM is not installed"),
     ]
 
 
@@ -162,11 +166,11 @@ def test_bad_input_is_one_message_and_leaves_nothing(run, tmp_path, make, code, 
     assert not (tmp_path / "engines").exists()
 
 
-def test_engines_directory_that_cannot_be_made_is_exit_5(run, tmp_path):
+def test_engines_directory_that_cannot_be_made_is_a_wrong_option(run, tmp_path):
     (tmp_path / "file").write_text("")
     result = run(write_project(tmp_path), engines=tmp_path / "file" / "engines")
-    assert result.returncode == 5
-    assert "cannot write in" in result.stderr
+    assert result.returncode == 2
+    assert "--engines: cannot write in" in result.stderr
     assert "Traceback" not in result.stderr
 
 

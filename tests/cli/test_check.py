@@ -118,11 +118,34 @@ def test_a_recipe_that_cannot_be_read_is_2_without_a_traceback(tmp_path, flags):
     assert result.stdout == ""
 
 
-def test_a_backend_that_is_not_there_is_4(recipe):
+@pytest.mark.skipif(find_spec("tensorrt_llm") is not None, reason="it is here")
+def test_backend_pytorch_without_tensorrt_llm_is_a_finding_with_the_option(recipe):
     result = trtspec("check", recipe(backend="pytorch"))
-    assert result.returncode == 4
-    assert "'pytorch'" in result.stderr
-    assert "Traceback" not in result.stderr
+    assert result.returncode == 3
+    assert "TensorRT-LLM is not installed" in result.stdout
+    flat = " ".join(result.stdout.split())
+    assert "the version decides what is written" in flat
+    assert "--trtllm 1.2.1" in flat
+
+
+def test_backend_pytorch_is_checked_for_a_version_without_tensorrt_llm(recipe):
+    path = recipe(
+        backend="pytorch",
+        target={"dtype": "float16"},
+        speculation={"method": "suffix", "draft_length": 4},
+    )
+    assert trtspec("check", path, "--trtllm", "1.4.0rc4").returncode == 0
+    result = trtspec("check", path, "--trtllm", "1.2.1")
+    assert result.returncode == 3
+    assert "TensorRT-LLM 1.2.1 has no method suffix" in result.stdout
+
+
+def test_version_of_no_family_is_a_finding_with_the_next_that_has_one(recipe):
+    result = trtspec("check", recipe(backend="pytorch"), "--trtllm", "1.3.0rc5")
+    assert result.returncode == 3
+    flat = " ".join(result.stdout.split())
+    assert "TensorRT-LLM 1.3.0rc5 is of no release family" in flat
+    assert "release:1.4.0rc4" in flat
 
 
 def test_engines_are_checked_for_a_version_without_tensorrt_llm(recipe):

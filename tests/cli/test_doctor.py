@@ -55,7 +55,7 @@ def test_a_bare_machine_is_described_without_an_error(machine):
         assert f" {absent} none: " in shown
     assert "tensorrt not available here: TensorRT-LLM is not installed" in shown
     assert "nvcr.io/nvidia/tensorrt-llm/release:1.2.1" in shown
-    assert "pytorch not available here: not in this version of trtspec" in shown
+    assert "pytorch not available here: TensorRT-LLM is not installed" in shown
 
 
 def test_text_is_at_most_80_columns_wide(machine):
@@ -78,7 +78,8 @@ def test_a_whole_machine_is_described_with_its_gpu(gpu_machine):
     examples = f"{gpu_machine.image_examples} (NVIDIA's release image)"
     assert f"examples {examples}, version 1.2.1 by constraints.txt" in shown
     assert "tensorrt available: TensorRT-LLM 1.2.1" in shown
-    assert "TensorRT-LLM 1.2.1 would have it" in shown
+    assert "pytorch available: TensorRT-LLM 1.2.1, configured as 1.2" in shown
+    assert f"server {gpu_machine.bin / 'trtllm-serve'}" in shown
 
 
 def test_json_has_every_fact_and_every_absence(gpu_machine):
@@ -124,12 +125,32 @@ def test_after_the_removal_both_facts_are_told(machine):
     verdict = backend("tensorrt")
     assert "removed upstream in 1.3.0rc21" in verdict["what"]
     assert "tensorrt_llm==1.2.1" in verdict["action"]
-    assert "1.3.0rc22 would have it" in backend("pytorch")["what"]
+    assert "no GPU to run on" in backend("pytorch")["what"]
 
 
 def test_before_1_0_there_is_no_backend_pytorch(machine):
     machine.install("0.20.0")
-    assert "0.20.0 has none" in backend("pytorch")["what"]
+    verdict = backend("pytorch")
+    assert "releases before 1.0 have no stable backend pytorch" in verdict["what"]
+    assert "tensorrt_llm==1.0.0" in verdict["action"]
+
+
+def test_a_candidate_between_two_families_is_told_the_next_that_has_one(machine):
+    machine.install("1.3.0rc5")
+    verdict = backend("pytorch")
+    assert not verdict["available"]
+    assert "1.3.0rc5 is of no release family" in verdict["what"]
+    assert "draft_len_schedule means what it does in 1.2" in verdict["what"]
+    assert "nvcr.io/nvidia/tensorrt-llm/release:1.4.0rc4" in verdict["action"]
+
+
+def test_without_the_server_backend_pytorch_is_not_available(monkeypatch, tmp_path):
+    machine = bare_machine(monkeypatch, tmp_path, gpus=[H200])
+    machine.install("1.2.1", without=["trtllm-serve"])
+    verdict = backend("pytorch")
+    assert not verdict["available"]
+    assert "no trtllm-serve on PATH" in verdict["what"]
+    assert "on PATH" in verdict["action"]
 
 
 def test_what_the_reference_backend_misses_is_named(machine, monkeypatch):

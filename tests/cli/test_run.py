@@ -15,8 +15,9 @@ import pytest
 from tests.build.projects import write_project
 from tests.trtllm.engine_recipes import recipe as engine_recipe
 from tests.trtllm.machines import H200, bare_machine
-from trtspec.cli import common
-from trtspec.cli.common import backend_for, require_engines, runner_for
+from trtspec.cli import runners
+from trtspec.cli.common import backend_for, require_available
+from trtspec.cli.runners import runner_for
 from trtspec.errors import BackendUnavailableError
 from trtspec.trtllm.engine import run as engine_run
 
@@ -266,10 +267,10 @@ def test_built_engines_run_without_the_builder(monkeypatch, tmp_path):
     backend = backend_for(engine_recipe("none"))
     assert backend.installation.builder is None
     with pytest.raises(BackendUnavailableError, match="has no builder"):
-        require_engines(backend, engine_recipe("none"))
+        require_available(backend, engine_recipe("none"))
     artifact = SimpleNamespace(recipe=engine_recipe("none"))
     opened = []
-    monkeypatch.setattr(common, "reserve_stdout", lambda: None)
+    monkeypatch.setattr(runners, "reserve_stdout", lambda: None)
     monkeypatch.setattr(
         engine_run, "open_runner", lambda *given: opened.append(given) or "runner"
     )

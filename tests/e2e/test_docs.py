@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
+import shlex
 from typing import get_args
 
 import pytest
@@ -14,6 +15,8 @@ from trtspec.methods import Speculation
 from trtspec.recipe import load_recipe
 
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("*/README.md")])
+QUOTED = re.compile(r"^ *(?:\$ )?trtspec +([a-z]+)((?:[^#\n\\]|\\\n)*)", re.M)
+"""A command in a block of code, which a backslash takes on to the next line."""
 ENGINES = ROOT / "docs/checkpoint-to-engines.md"
 
 
@@ -43,6 +46,14 @@ def test_commands_and_options_named_in_the_docs_exist(page):
             for option in parameter.opts
         }
         assert set(re.findall(r"--[a-z-]+", rest)) <= known | {"--help"}, command
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+def test_quoted_commands_are_complete(page):
+    quoted = QUOTED.findall(page.read_text())
+    for name, rest in (one for one in quoted if one[0] in COMMANDS):
+        words = shlex.split(rest.replace("\\\n", " "))
+        cli.get_command(None, name).make_context(name, words).close()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
@@ -78,11 +89,17 @@ def test_commands_of_every_engine_recipe_are_quoted():
             assert f"<!-- generated: plan {recipe} --trtllm 1.2.1 -->" in text
 
 
-def test_the_exactness_table_has_every_method(blocks):
+def test_the_exactness_tables_have_every_method(blocks):
     methods = set(get_args(get_args(Speculation)[0]))
-    assert {type(method) for method in blocks.SHOWN.values()} == methods
+    shown = [*blocks.SHOWN.values(), *blocks.docs_releases.SHOWN.values()]
+    assert {type(method) for method in shown} == methods
 
 
 def test_the_engine_page_says_what_was_not_run():
     text = " ".join(ENGINES.read_text().split())
+    assert "Nothing here was run on a GPU by the project's tests." in text
+
+
+def test_the_page_on_releases_says_what_was_not_run():
+    text = " ".join((ROOT / "docs/every-release.md").read_text().split())
     assert "Nothing here was run on a GPU by the project's tests." in text

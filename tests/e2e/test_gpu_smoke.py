@@ -159,6 +159,23 @@ def test_every_method_passes_on_stand_ins(tmp_path, machine):
 
 
 @pytest.mark.slow
+def test_backend_pytorch_passes_on_stand_ins(tmp_path, machine):
+    standin = install(tmp_path / "pytorch", "1.2.1", pytorch=True)
+    write_driver(standin.site)
+    paths = {key: standin.environment()[key] for key in ("PATH", "PYTHONPATH")}
+    code, verdict, _ = smoke(
+        tmp_path, {**machine, **paths, "SMOKE_BACKENDS": "pytorch"}
+    )
+    assert (code, verdict["verdict"]) == (0, "passed"), verdict
+    checks = by_name(verdict)
+    for name in ("ngram", "draft_target"):
+        details = checks[f"pytorch/{name}"]["details"]
+        assert (details["prompts"], details["identical"]) == (4, 4)
+        assert details["accepted"] > 0
+    assert checks["tensorrt"]["reason"] == "not in SMOKE_BACKENDS"
+
+
+@pytest.mark.slow
 def test_a_stage_that_fails_fails_the_verdict_and_says_why(tmp_path, machine):
     machine["STANDIN_FAIL"] = "build:gpu_out_of_memory"
     code, verdict, said = smoke(tmp_path, machine)

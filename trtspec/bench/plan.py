@@ -64,6 +64,16 @@ def require_speculation(recipe: Recipe, where: str) -> None:
             allowed="a recipe with a speculation method",
             action="bench a recipe that speculates: every bench measures off as well",
         )
+    if recipe.backend == "pytorch":
+        raise UsageError(
+            "backend pytorch drafts for every request, so there is no off arm in an "
+            "artifact of it",
+            where=where,
+            allowed="backend reference; ngram, draft_target or lookahead on backend "
+            "tensorrt",
+            action="build the same recipe with method: none beside it and compare "
+            "`trtspec run --json` of the two; this version does not pair two artifacts",
+        )
     if recipe.backend == "tensorrt" and recipe.speculation.always_drafts:
         raise UsageError(
             f"an engine for {recipe.speculation.method} cannot decode without "

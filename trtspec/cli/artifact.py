@@ -28,14 +28,14 @@ def open_or_build(
 
     path = Path(path)
     if path.is_dir():
-        return Artifact.open(path)
+        return Artifact.open(path, progress)
     from trtspec.build.build import build
-    from trtspec.cli.common import backend_for, require_engines
+    from trtspec.cli.common import backend_for, require_available
     from trtspec.recipe.load import load_recipe
 
     loaded = load_recipe(path)
     backend = backend_for(loaded.recipe)
-    require_engines(backend, loaded.recipe)
+    require_available(backend, loaded.recipe)
     return build(loaded, backend, Path(engines), progress).artifact
 
 

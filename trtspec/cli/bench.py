@@ -16,8 +16,8 @@ from trtspec.cli.common import (
     engines_option,
     json_option,
     print_json,
-    runner_for,
 )
+from trtspec.cli.runners import runner_for
 
 if TYPE_CHECKING:
     from trtspec.bench.plan import Choices

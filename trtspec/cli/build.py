@@ -12,7 +12,7 @@ from trtspec.cli.common import (
     examples_option,
     json_option,
     print_json,
-    require_engines,
+    require_available,
 )
 
 
@@ -37,7 +37,7 @@ def command(recipe: str, engines: str, examples: Path | None, as_json: bool) -> 
 
     loaded = load_recipe(recipe)
     backend = backend_for(loaded.recipe, examples=examples)
-    require_engines(backend, loaded.recipe)
+    require_available(backend, loaded.recipe)
     built = build(loaded, backend, Path(engines), terminal_progress(err=as_json))
     if not as_json:
         click.echo(built.artifact.path)

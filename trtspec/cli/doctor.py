@@ -90,6 +90,7 @@ def _facts(found: Installation) -> Iterator[tuple[str, str]]:
     yield "GPUs", fact("gpus", _gpus(found))
     yield "builder", fact("builder", found.builder)
     yield "executor", fact("executor", executor)
+    yield "server", fact("server", found.server)
     yield "worker", fact("worker", found.worker)
     if why := found.why_absent("runtime"):
         yield "runtime", _ABSENT + why
@@ -126,6 +127,7 @@ def _document(found: Installation) -> dict[str, object]:
             for key, path in (
                 ("package", found.package),
                 ("builder", found.builder),
+                ("server", found.server),
                 ("worker", found.worker),
             )
         },

@@ -9,12 +9,20 @@ import importlib
 import os
 import signal
 import sys
+from collections.abc import Sequence
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
 
 from trtspec import __version__
+from trtspec.cli.streams import (
+    UnreadError,
+    closed_pipes_as_unread,
+    end_streams,
+    escape_what_cannot_be_encoded,
+    say_error,
+)
 from trtspec.errors import INTERRUPTED_EXIT_CODE, TrtspecError
 
 COMMANDS = {
@@ -24,12 +32,24 @@ COMMANDS = {
     "plan": "Show what build would do, without doing it.",
     "build": "Build an artifact from a recipe; resumes and skips what is unchanged.",
     "run": "Generate from an artifact or recipe.",
+    "serve": "Serve an artifact or recipe of backend pytorch, OpenAI-compatible.",
     "bench": "Measure speculation on against off.",
+    "migrate": "Convert a vendor YAML or a recipe to another TensorRT-LLM release.",
 }
 
 
 class LazyGroup(click.Group):
     """Imports a command's module only when that command is used."""
+
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        """Read the command line; ``--help`` and ``--version`` print right here."""
+        with closed_pipes_as_unread():
+            return super().make_context(*args, **kwargs)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        with closed_pipes_as_unread():
+            return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Give the commands in the order of a deployment."""
@@ -83,7 +103,8 @@ def cli(debug: bool) -> None:
 
     Exit codes: 0 fine; 2 usage or recipe error; 3 blocking findings; 4 backend not
     available here; 5 build or run failed; 6 measured, but no claim can be made;
-    7 verification failed; 130 interrupted; 143 terminated.
+    7 verification failed; 130 interrupted; 143 terminated. A reader of the output
+    that ends early (| head) is no error: 0, and nothing is said.
     """  # noqa: D301  click wants the backspace itself
 
 
@@ -91,15 +112,12 @@ def main() -> None:
     """Run the command line; never shows a traceback without ``--debug``."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _terminate)
-    try:
-        code = _run(sys.argv[1:])
-    except BrokenPipeError:
-        # the reader of our output is gone (``trtspec ... | head``): nothing to say
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
+        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup has it ignored
+            signal.signal(number, _terminate)
+    escape_what_cannot_be_encoded()
+    code = _run(sys.argv[1:])
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is over; no traceback at exit
-    sys.exit(code)
+    sys.exit(end_streams(code))
 
 
 class _Terminated(BaseException):
@@ -116,8 +134,8 @@ def _run(arguments: list[str]) -> int:
     arguments = [a for a in arguments if a != "--debug"]
     try:
         result = cli.main(arguments, "trtspec", standalone_mode=False)
-    except BrokenPipeError:
-        raise
+    except (UnreadError, BrokenPipeError):
+        return 0
     except (click.exceptions.Abort, KeyboardInterrupt):
         return _say("interrupted", INTERRUPTED_EXIT_CODE)
     except _Terminated as error:
@@ -127,17 +145,21 @@ def _run(arguments: list[str]) -> int:
     except Exception as error:
         if debug:
             raise
-        return _say(*_explain(error))
+        return _say(*_explain(error, arguments))
     return result if isinstance(result, int) else 0
 
 
-def _explain(error: Exception) -> tuple[str, int]:
-    """Give the message and exit code of an error."""
+def _explain(error: Exception, arguments: Sequence[str]) -> tuple[str, int]:
+    """Give the message and exit code of an error.
+
+    :param arguments: the command line.
+    """
     if isinstance(error, TrtspecError):
         return "\n".join(str(p) for p in error.problems), error.exit_code
     if isinstance(error, OSError):
-        where = f"{error.filename}: " if error.filename else ""
-        return f"{where}{error.strerror or error}", TrtspecError.exit_code
+        from trtspec.cli.system_errors import system_problem
+
+        return str(system_problem(error, arguments)), TrtspecError.exit_code
     return (
         f"unexpected {type(error).__name__}: {error}\n"
         "  do: run again with --debug and report the traceback",
@@ -146,5 +168,5 @@ def _explain(error: Exception) -> tuple[str, int]:
 
 
 def _say(message: str, code: int) -> int:
-    click.echo(f"error: {message}", err=True)
+    say_error(message)
     return code

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -15,14 +15,18 @@ from trtspec.cli.common import (
     json_option,
     print_findings,
     print_json,
-    require_engines,
+    require_available,
     trtllm_option,
 )
+from trtspec.cli.paths import OutputPath
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trtspec.build.plan import Plan, PlannedStage
+    from trtspec.build.backend import Backend
+    from trtspec.build.plan import Plan
+    from trtspec.build.planned import PlannedStage
+    from trtspec.recipe import Recipe
 
 _WIDEST = 96
 _INDENT = " " * 6
@@ -33,47 +37,78 @@ _INDENT = " " * 6
 @engines_option
 @trtllm_option
 @examples_option
+@click.option(
+    "--launcher",
+    type=click.Choice(["mpirun", "slurm"]),
+    help="Show the script that serves on several nodes in place of the plan (backend "
+    "pytorch).",
+)
+@click.option(
+    "--output",
+    type=OutputPath(),
+    help="Write the launcher's script to this file.",
+)
 @json_option
 def command(
+    *,
     recipe: str,
     engines: str,
     trtllm: str | None,
     examples: Path | None,
+    launcher: Literal["mpirun", "slurm"] | None,
+    output: Path | None,
     as_json: bool,
 ) -> None:
-    """Show what build would do for RECIPE; nothing is written, downloaded or run.
+    """Show what build would do for RECIPE; nothing is downloaded, built or run.
 
-    Lists also what a build would lack here. Exits with 3 if a finding is blocking, and
-    with 4 where there is no way to build for the recipe's backend.
+    Lists also what a build would lack here. For backend pytorch that is the LLM API's
+    YAML, with the reason for every line, and the command that serves it. Exits with 3
+    if a finding is blocking, and with 4 where there is no way to build for the recipe's
+    backend.
 
     \b
-    Example:
+    Examples:
       trtspec plan recipes/smollm2-135m/ngram.yaml
+      trtspec plan RECIPE --trtllm 1.2.1 --launcher slurm --output serve.sbatch
     """  # noqa: D301  click wants the backspace itself
-    from dataclasses import asdict
-
     from trtspec.build.gates import refuse_blocking
     from trtspec.build.plan import make_plan
     from trtspec.build.progress import SILENT
     from trtspec.check import check_recipe, is_blocked
+    from trtspec.cli.launching import require_launcher, show_script
     from trtspec.recipe.load import load_recipe
 
     loaded = load_recipe(recipe)
+    require_launcher(loaded.recipe, launcher, output)
     backend = backend_for(loaded.recipe, trtllm=trtllm, examples=examples)
-    require_engines(backend, loaded.recipe)
+    require_available(backend, loaded.recipe)
     findings = check_recipe(loaded, rules=backend.rules, version=backend.version)
     if as_json and is_blocked(findings):
         print_findings(recipe, findings)
     refuse_blocking(findings, SILENT)  # what build refuses has no plan
     plan = make_plan(loaded, backend, Path(engines))
-    if as_json:
-        print_json({**asdict(plan), "needs_bytes": plan.needs_bytes})
+    if launcher is not None:
+        show_script(loaded.recipe, backend, plan, launcher, output, as_json=as_json)
+    elif as_json:
+        print_json(_document(plan, loaded.recipe, backend))
     else:
-        click.echo("\n".join(_lines(plan, engines)))
+        click.echo("\n".join(_lines(plan, engines, loaded.recipe, backend)))
 
 
-def _lines(plan: Plan, engines: str) -> list[str]:
+def _document(plan: Plan, recipe: Recipe, backend: Backend) -> dict[str, object]:
+    from dataclasses import asdict
+
+    from trtspec.cli.launching import launch_document
+
+    document = {**asdict(plan), "needs_bytes": plan.needs_bytes}
+    if plan.backend == "pytorch":
+        document["launch"] = launch_document(recipe, backend, plan)
+    return document
+
+
+def _lines(plan: Plan, engines: str, recipe: Recipe, backend: Backend) -> list[str]:
     from trtspec.build.space import human_bytes
+    from trtspec.cli.launching import launch_lines
 
     lines = [f"{plan.name} on backend {plan.backend}"]
     for stage in plan.stages:
@@ -81,6 +116,9 @@ def _lines(plan: Plan, engines: str) -> list[str]:
         what = "; ".join(stage.summary)
         lines.append(f"  {stage.name:<16}{stage.action:<7}{what}{size}")
         lines += _command_lines(stage)
+    if plan.backend == "pytorch":
+        lines += launch_lines(recipe, backend, plan)
+    lines += [f"link         {name} -> {to}" for name, to in plan.links.items()]
     lines += [f"missing      {text}" for text in plan.missing]
     lines += [f"download     {text}" for text in plan.downloads]
     needs, free = human_bytes(plan.needs_bytes), human_bytes(plan.free_bytes)

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import math
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from trtspec.cli.common import engines_option, runner_for
+from trtspec.cli.common import engines_option
 from trtspec.errors import UsageError
 
 if TYPE_CHECKING:
     from trtspec.build.artifact import Artifact
-    from trtspec.recipe import Prompt
-    from trtspec.run import Completion, Request, Runner
 
 DEFAULT_TOKENS = 128
 
@@ -57,10 +52,28 @@ DEFAULT_TOKENS = 128
     metavar="W N G",
     help="Window, n-gram and verification set size, up to the recipe's.",
 )
+@click.option(
+    "--control",
+    "controls",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A further sampling control of backend pytorch, such as min_p=0.1: a name of "
+    "TensorRT-LLM's SamplingParams, and YAML. May be repeated.",
+)
+@click.option(
+    "--url",
+    help="Send to a server that trtspec serve, or launch/serve.sh, started for this "
+    "very artifact (backend pytorch).",
+)
+@click.option(
+    "--server", is_flag=True, help="Run through an own trtllm-serve (backend pytorch)."
+)
 @click.option("--device", help="Torch device of backend reference.  [default: cpu]")
 @click.option("--threads", type=click.IntRange(1), help="CPU threads of the engine.")
 @engines_option
-@click.option("--json", "as_json", is_flag=True, help="One JSON line per request.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="One JSON line per request; see above."
+)
 def command(
     *,
     artifact_or_recipe: Path,
@@ -74,6 +87,9 @@ def command(
     no_speculation: bool,
     draft_length: int | None,
     lookahead: tuple[int, int, int] | None,
+    controls: tuple[str, ...],
+    url: str | None,
+    server: bool,
     device: str | None,
     threads: int | None,
     engines: str,
@@ -82,7 +98,11 @@ def command(
 ) -> None:
     """Generate from an artifact; a recipe is built first.
 
-    Text goes to stdout as it comes, figures go to stderr.
+    Text goes to stdout as it comes, figures go to stderr. With --json there is one line
+    per request, and a last line {"acceptance": {...}} if the engine itself counts
+    drafts (backend pytorch with speculation): source, drafted, accepted, steps,
+    acceptance_rate, acceptance_length over all requests, null where it does not tell;
+    note, what limits them; unavailable, why there are none.
 
     \b
     Examples:
@@ -90,6 +110,10 @@ def command(
       trtspec run engines/NAME-FINGERPRINT --prompts prompts.jsonl --json
     """  # noqa: D301  click wants the backspace itself
     from trtspec.cli.artifact import open_or_build, terminal_progress
+    from trtspec.cli.controls import read_controls
+    from trtspec.cli.generating import generate_and_show
+    from trtspec.cli.prompts import read_prompts, require_text
+    from trtspec.cli.runners import refuse_early, runner_for
     from trtspec.run import (
         Asked,
         make_requests,
@@ -97,12 +121,15 @@ def command(
         sampling_params,
     )
 
-    asked_prompts = _read_prompts(texts, prompts)[:limit]
+    asked_prompts = read_prompts(texts, prompts)[:limit]
     for text in stop:
         if not text:
             raise UsageError("an empty text ends nothing", where="--stop")
-        _require_text("--stop", text)
+        require_text("--stop", text)
     _require_numbers(sampling)
+    asked_controls = read_controls(controls)
+    if url is not None and server:
+        raise UsageError("give either --url or --server, not both", where="--server")
     progress = terminal_progress(err=True, news_only=True)
     artifact = open_or_build(artifact_or_recipe, engines, progress)
     asked = Asked(
@@ -116,11 +143,20 @@ def command(
             artifact.recipe.speculation, draft_length, lookahead
         ),
         raw=raw,
+        controls=asked_controls,
     )
-    runner = runner_for(artifact, device=device, threads=threads)
+    refuse_early(artifact.recipe, asked, asked_prompts[0].id, url, server=server)
+    runner = runner_for(
+        artifact,
+        device=device,
+        threads=threads,
+        url=url,
+        server=server,
+        progress=progress,
+    )
     try:
         requests = make_requests(runner, asked_prompts, asked)
-        _generate(runner, requests, as_json)
+        generate_and_show(runner, requests, as_json=as_json)
     finally:
         runner.close()
 
@@ -135,93 +171,3 @@ def _require_numbers(sampling: dict[str, float | None]) -> None:
 def _recipe_tokens(artifact: Artifact) -> int:
     workload = artifact.recipe.workload
     return workload.output_tokens if workload else DEFAULT_TOKENS
-
-
-def _read_prompts(texts: tuple[str, ...], file: Path | None) -> tuple[Prompt, ...]:
-    from trtspec.recipe import Prompt, load_prompts
-
-    if texts and file:
-        raise UsageError(
-            "give either --prompt or --prompts, not both", where="--prompts"
-        )
-    if file:
-        return load_prompts(file, "--prompts", allow_pipe=True)
-    named = [(f"--prompt {i}", text) for i, text in enumerate(texts, start=1)]
-    named = named or [("stdin", _read_stdin())]
-    for name, text in named:
-        if not text.strip():
-            raise UsageError("the prompt is empty", where=name)
-        _require_text(name, text)
-    return tuple(
-        Prompt(name.removeprefix("--prompt "), "", ({"role": "user", "content": text},))
-        for name, text in named
-    )
-
-
-def _require_text(name: str, text: str) -> None:
-    """Refuse what the shell passed on that is no text in its encoding."""
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise UsageError(
-            f"not valid UTF-8 at character {error.start}", where=name
-        ) from None
-
-
-def _read_stdin() -> str:
-    if sys.stdin is None or sys.stdin.isatty():
-        raise UsageError(
-            "there is no prompt",
-            allowed="--prompt TEXT, --prompts FILE, or text on stdin",
-        )
-    try:
-        return sys.stdin.buffer.read().decode()
-    except UnicodeDecodeError as error:
-        raise UsageError(
-            f"not valid UTF-8 at byte {error.start}",
-            where="stdin",
-            action="convert the text to UTF-8",
-        ) from None
-
-
-def _generate(runner: Runner, requests: list[Request], as_json: bool) -> None:
-    """Run all requests; show text or JSON lines on stdout, figures on stderr."""
-    from trtspec.run import generate
-    from trtspec.run.show import OrderedText, json_line, totals
-
-    by_id = {request.id: request for request in requests}
-    text = None if as_json else OrderedText(requests, lambda t: click.echo(t, nl=False))
-    done: list[Completion] = []
-    with _watching(len(requests), as_json) as finished_one:
-        for chunk in generate(runner, requests):
-            if text:
-                text.add(chunk)
-            if chunk.completion:
-                done.append(chunk.completion)
-                finished_one(chunk.completion)
-                if as_json:
-                    click.echo(json_line(chunk.completion, by_id[chunk.request_id]))
-    click.echo(totals(done), err=True)
-
-
-@contextmanager
-def _watching(total: int, as_json: bool) -> Iterator[Callable[[Completion], None]]:
-    """Show how many requests are done, unless their text shows it already."""
-    if not as_json or total == 1:
-        yield lambda completion: None
-    elif sys.stderr.isatty():
-        from rich.console import Console
-        from rich.progress import Progress
-
-        with Progress(console=Console(stderr=True), transient=True) as progress:
-            task = progress.add_task("requests", total=total)
-            yield lambda completion: progress.advance(task)
-    else:
-        done = 0
-
-        def line(completion: Completion) -> None:
-            nonlocal done
-            done += 1
-            click.echo(f"{done}/{total}: {completion.request_id}", err=True)
-
-        yield line

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 from trtspec.reference.backend import ReferenceBackend
 from trtspec.trtllm.examples import remedy, version_fault
-from trtspec.trtllm.installation import Installation
+from trtspec.trtllm.facts.families import family_of
+from trtspec.trtllm.installation import SERVER, Installation
+from trtspec.trtllm.pytorch.build.availability import pytorch_problems
 from trtspec.trtllm.removal import engine_problems
-from trtspec.trtllm.rewrite import PYTORCH_BACKEND
-from trtspec.trtllm.versions import contains
+
+_ON_A_GPU = "use a machine with an NVIDIA GPU; a container needs --gpus all"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,7 @@ def _lacks(found: Installation) -> Iterator[tuple[str, str]]:
     assert found.version is not None, "engine_problems asks for it"
     if not found.gpus:
         what = f"no GPU to build or run on ({found.why_absent('gpus')})"
-        yield what, "use a machine with an NVIDIA GPU; a container needs --gpus all"
+        yield what, _ON_A_GPU
     if found.examples is None:
         yield "no example scripts to convert with", remedy(found.version)
     elif fault := version_fault(found.examples, found.version):
@@ -64,16 +66,20 @@ def _lacks(found: Installation) -> Iterator[tuple[str, str]]:
 
 
 def _pytorch(found: Installation) -> Verdict:
-    if found.version is None:
-        has = "no TensorRT-LLM that would have it was found"
-    elif contains(PYTORCH_BACKEND, found.version):
-        has = f"TensorRT-LLM {found.version} would have it"
-    else:
-        has = f"TensorRT-LLM {found.version} has none, 1.0 is the first with it"
-    what = f"not in this version of trtspec; {has}"
-    return Verdict(
-        "pytorch",
-        False,
-        what,
-        "set backend: reference, or tensorrt where it is available",
-    )
+    if problems := pytorch_problems(found):
+        return Verdict("pytorch", False, problems[0].what, problems[0].action)
+    if lacks := tuple(_lacks_for_pytorch(found)):
+        whats, actions = zip(*lacks, strict=True)
+        return Verdict("pytorch", False, "; ".join(whats), "; ".join(actions))
+    assert found.version is not None, "pytorch_problems asks for it"
+    what = f"TensorRT-LLM {found.version}, configured as {family_of(found.version)}"
+    return Verdict("pytorch", True, what, "trtspec check RECIPE")
+
+
+def _lacks_for_pytorch(found: Installation) -> Iterator[tuple[str, str]]:
+    """Say what else running and serving take, each with the next step."""
+    if not found.gpus:
+        yield f"no GPU to run on ({found.why_absent('gpus')})", _ON_A_GPU
+    if found.server is None:
+        why = found.why_absent("server")
+        yield f"no server: {why}", f"put the folder that has {SERVER} on PATH"
