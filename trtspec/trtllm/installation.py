@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from packaging.version import Version
 
+import trtspec
 from trtspec.errors import UsageError
 from trtspec.gpus import Gpu
 from trtspec.trtllm.examples import Examples, assumed_examples, find_examples
@@ -81,6 +83,18 @@ class Installation:
         if first is None or first.compute_capability is None:
             return None
         return int(first.compute_capability.replace(".", ""))
+
+    def versions(self) -> dict[str, str]:
+        """Versions of what builds and runs here, ours and Python's among them."""
+        found = {
+            "tensorrt_llm": str(self.version) if self.version else None,
+            "cuda": self.cuda,
+            "driver": self.driver,
+            "gpu": next((gpu.name for gpu in self.gpus), None),
+        }
+        python = ".".join(map(str, sys.version_info[:3]))
+        ours = {"trtspec": trtspec.__version__, "python": python}
+        return ours | {name: value or "unknown" for name, value in found.items()}
 
     def why_absent(self, part: Part) -> str:
         """Say why a part is not there; empty if it is, or if nobody looked."""

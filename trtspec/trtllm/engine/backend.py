@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from packaging.version import Version
 
-import trtspec
 from trtspec.build.sources import Source, StageInputs
 from trtspec.build.stage import Stage
 from trtspec.check.rules import Rule
@@ -67,18 +65,8 @@ class TensorRTBackend:
 
     def versions(self) -> dict[str, str]:
         """Versions of what builds and runs the engines here."""
-        installation = self.installation
-        gpu = next((gpu.name for gpu in installation.gpus), None)
-        found = {
-            "tensorrt_llm": str(installation.version) if installation.version else None,
-            "tensorrt": installation.tensorrt,
-            "cuda": installation.cuda,
-            "driver": installation.driver,
-            "gpu": gpu,
-        }
-        python = ".".join(map(str, sys.version_info[:3]))
-        ours = {"trtspec": trtspec.__version__, "python": python}
-        return ours | {name: value or "unknown" for name, value in found.items()}
+        tensorrt = self.installation.tensorrt or "unknown"
+        return self.installation.versions() | {"tensorrt": tensorrt}
 
     def stages(self, inputs: StageInputs) -> tuple[Stage, ...]:
         """Convert, quantize and compile, target and draft model."""

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Collection
 from dataclasses import dataclass
 
 from packaging.version import Version
 
-import trtspec
 from trtspec.build.sources import Source, StageInputs
 from trtspec.build.stage import Stage
 from trtspec.check.rules import Rule
@@ -53,19 +51,8 @@ class PyTorchBackend:
 
     def versions(self) -> dict[str, str]:
         """Versions of what configures, quantizes and runs here."""
-        installation = self.installation
-        gpu = next((gpu.name for gpu in installation.gpus), None)
-        found = {
-            "tensorrt_llm": str(installation.version) if installation.version else None,
-            "cuda": installation.cuda,
-            "driver": installation.driver,
-            "gpu": gpu,
-        }
-        python = ".".join(map(str, sys.version_info[:3]))
-        ours = {"trtspec": trtspec.__version__, "python": python}
         quantized_with = library_inputs([MODELOPT, "transformers"])
-        known = {name: value or "unknown" for name, value in found.items()}
-        return ours | known | quantized_with
+        return self.installation.versions() | quantized_with
 
     def links(self, inputs: StageInputs) -> dict[str, Source]:
         """Target and drafter, where neither quantizing nor converting changes them."""
