@@ -8,6 +8,11 @@ import pytest
 from packaging.version import Version
 
 from tests.e2e.conftest import ROOT
+from tests.e2e.recipe_comments import (
+    NAMES,
+    numbers_without_a_reason,
+    says_that_it_is_not_tuned,
+)
 from tests.standins import install
 from tests.standins.llm import argument_classes
 from trtspec.methods import lossy_reason
@@ -71,7 +76,6 @@ EXPECTED = {
 }
 """What speculation becomes, by a recipe's file and the version."""
 
-STARTING_POINT = "starting point, not tuned"
 HUB = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
 
 
@@ -102,23 +106,12 @@ def test_it_is_named_after_its_place_and_names_checkpoints_of_the_hub(path):
 @every(RECIPES)
 def test_a_draft_length_is_called_a_starting_point(path):
     drafts = load_recipe(path).recipe.speculation.method != "none"
-    text = " ".join(path.read_text().replace("#", " ").split())
-    assert (STARTING_POINT in text) == drafts
+    assert says_that_it_is_not_tuned(path.read_text()) == drafts
 
 
 @every(RECIPES)
 def test_every_number_is_explained(path):
-    explained, bare = False, []
-    for line in path.read_text().splitlines():
-        value, _, comment = line.partition("#")
-        if not value.strip():
-            explained = bool(comment)  # holds for the lines below it
-        elif comment or line.endswith(":"):
-            explained = False
-        elif re.search(r":.*\d", value) and not explained:
-            exempt = ("name:", "  model:", "  family:", "  method:")
-            bare += [line] if not value.startswith(exempt) else []
-    assert bare == []
+    assert numbers_without_a_reason(path.read_text(), NAMES) == []
 
 
 @every([path for path in RECIPES if path.stem != "none-pytorch"])

@@ -9,6 +9,11 @@ import pytest
 from click.testing import CliRunner
 
 from tests.e2e.conftest import ROOT
+from tests.e2e.recipe_comments import (
+    NAME,
+    numbers_without_a_reason,
+    says_that_it_is_not_tuned,
+)
 from trtspec.cli.main import cli
 from trtspec.errors import BackendUnavailableError
 from trtspec.methods import Eagle
@@ -33,7 +38,6 @@ MODES = {
 }
 PLAIN = ("none", "ngram", "lookahead")
 """Methods whose target is converted as a model of its own."""
-STARTING_POINT = "starting point, not tuned"
 VICUNA_CONTEXT = 2048
 
 
@@ -91,22 +95,12 @@ def test_it_is_named_after_its_place(path):
 @every(ENGINES)
 def test_a_draft_length_or_tree_is_called_a_starting_point(path):
     drafts = load_recipe(path).recipe.speculation.method != "none"
-    text = " ".join(path.read_text().replace("#", " ").split())
-    assert (STARTING_POINT in text) == drafts
+    assert says_that_it_is_not_tuned(path.read_text()) == drafts
 
 
 @every(ENGINES)
 def test_every_number_is_explained(path):
-    explained, bare = False, []
-    for line in path.read_text().splitlines():
-        value, _, comment = line.partition("#")
-        if not value.strip():
-            explained = bool(comment)  # holds for the lines below it
-        elif comment or line.endswith(":"):
-            explained = False
-        elif re.search(r":.*\d", value) and "name:" not in value and not explained:
-            bare.append(line)
-    assert bare == []
+    assert numbers_without_a_reason(path.read_text(), NAME) == []
 
 
 @every([path for path in ENGINES if path.stem != "none"])

@@ -109,7 +109,7 @@ def read_llm(
         return from_iterations(records, interval=interval, attention_dp=attention_dp)
     except RunError as error:
         return unavailable(ITERATIONS, _reason(error))
-    except (RuntimeError, ValueError, AttributeError, NotImplementedError) as error:
+    except (RuntimeError, ValueError, AttributeError) as error:
         why = f"get_stats of TensorRT-LLM {version} failed: {error}"
         return unavailable(ITERATIONS, why)
 
