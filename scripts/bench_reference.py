@@ -1,7 +1,14 @@
-"""Measures how fast the reference engine is, against transformers' own generate.
+"""Measures the reference engine on SmolLM2-135M-Instruct, greedy, on this machine.
 
-Builds SmolLM2-135M-Instruct in bfloat16 and measures, in interleaved repeats in one
-process, on the first prompts of the bundled code workload, greedy:
+With --methods: every speculation method that has a recipe in recipes/smollm2-135m
+beside plain decoding, in one run in which they take turns on the same prompts; per
+category of prompts acceptance length, acceptance rate, the share of the step that goes
+into drafting, and output throughput as a ratio to plain decoding with its interval.
+
+    python scripts/bench_reference.py --methods all [--prompts FILE] [--json FILE]
+
+Without: how fast the engine itself is, in bfloat16 on the first prompts of the bundled
+code workload:
 
 - the share of decode wall time inside model forwards, at batch 1 and 8, on and off;
 - output throughput with prompt lookup against ``transformers.generate`` with the same
@@ -9,63 +16,28 @@ process, on the first prompts of the bundled code workload, greedy:
 - total throughput at batch 8 against batch 1, speculation off;
 - whole-process time of ``trtspec --help``, ``check`` and ``plan``.
 
-Run it alone on the machine: another busy process changes everything.
-
     python scripts/bench_reference.py [--repeats 5] [--json FILE]
+
+Run it alone on the machine: another busy process changes everything.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import statistics
-import subprocess
 import sys
-import time
-from collections import defaultdict
-from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
-import psutil
-import torch
-import transformers
-from transformers import AutoModelForCausalLM
-
-from trtspec.build.artifact import Artifact
-from trtspec.build.build import build
-from trtspec.build.progress import Progress
-from trtspec.cli.common import backend_for
+from trtspec.errors import TrtspecError
 from trtspec.files import write_atomic
-from trtspec.methods import NGram
-from trtspec.recipe import dump_recipe, load_prompts, load_recipe
-from trtspec.reference.runner import ReferenceRunner, open_runner
-from trtspec.run import Request, generate
 
 ROOT = Path(__file__).resolve().parent.parent
-RECIPE = ROOT / "recipes/smollm2-135m/ngram.yaml"
-PROMPTS = ROOT / "recipes/workloads/code.jsonl"
-
-Rates = dict[str, list[float]]
-
-
-class Lookup(NamedTuple):
-    """The settings of prompt lookup that both sides share."""
-
-    draft_length: int
-    max_matching_ngram: int
-
-
-def built_in_bfloat16() -> Artifact:
-    """Build the bundled recipe, but in bfloat16."""
-    recipe = load_recipe(RECIPE).recipe
-    target = recipe.target.model_copy(update={"dtype": "bfloat16"})
-    changes = {"name": "bench-reference", "target": target, "workload": None}
-    path = ROOT / "engines/bench-reference.yaml"
-    write_atomic(path, dump_recipe(recipe.model_copy(update=changes)))
-    loaded = load_recipe(path)
-    backend = backend_for(recipe)
-    return build(loaded, backend, ROOT / "engines", Progress(log)).artifact
+WORKLOADS = sorted((ROOT / "recipes/workloads").glob("*.jsonl"))
+ENGINE_PROMPTS = 8
+ENGINE_REPEATS = 5
+METHOD_REPEATS = 3
+BATCHES = (1, 8)
 
 
 def log(text: str) -> None:
@@ -73,179 +45,69 @@ def log(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def run_ours(
-    runner: ReferenceRunner, requests: list[Request], batch: int
-) -> tuple[float, float, dict[str, list[int]]]:
-    """Decode in groups of ``batch``; tokens per second, forward share, tokens."""
-    tokens: dict[str, list[int]] = {}
-    forward = decoding = 0.0  # decoding: wall time of the whole engine step
-    started = time.perf_counter()
-    for first in range(0, len(requests), batch):
-        for request in requests[first : first + batch]:
-            runner.submit(request)
-        while runner.busy:
-            before = time.perf_counter()
-            result = runner.advance()
-            elapsed = time.perf_counter() - before
-            for record in result.records:
-                if record.kind == "decode":
-                    forward += record.forward_seconds + record.draft_forward_seconds
-                    decoding += elapsed
-            for chunk in result.chunks:
-                if chunk.completion:
-                    tokens[chunk.request_id] = chunk.completion.tokens
-    seconds = time.perf_counter() - started
-    return sum(map(len, tokens.values())) / seconds, forward / decoding, tokens
+def numbers(text: str) -> list[int]:
+    """Read a list such as 1,8."""
+    return [int(part) for part in text.split(",")]
 
 
-def run_transformers(
-    model: torch.nn.Module, requests: list[Request], lookup: Lookup
-) -> tuple[float, dict[str, list[int]]]:
-    """Decode one after the other with prompt lookup; tokens per second, tokens."""
-    tokens: dict[str, list[int]] = {}
-    started = time.perf_counter()
-    for request in requests:
-        ids = torch.tensor([request.prompt])
-        output = model.generate(  # type: ignore[operator]
-            ids,
-            attention_mask=torch.ones_like(ids),
-            do_sample=False,
-            max_new_tokens=request.max_new_tokens,
-            min_new_tokens=request.max_new_tokens,
-            prompt_lookup_num_tokens=lookup.draft_length,
-            max_matching_ngram_size=lookup.max_matching_ngram,
-        )
-        tokens[request.id] = output[0, len(request.prompt) :].tolist()
-    seconds = time.perf_counter() - started
-    return sum(map(len, tokens.values())) / seconds, tokens
+def options_of(arguments: list[str] | None = None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add = parser.add_argument
+    add("--methods", help="all, or names of recipes: ngram,eagle3")
+    add("--prompts", type=Path, nargs="+", default=WORKLOADS, help="with --methods")
+    add("--limit", type=int, help="prompts, with --methods of each category")
+    add("--tokens", type=int, default=64, help="most output tokens per prompt")
+    add("--repeats", type=int, help="blocks that count")
+    add("--batches", type=numbers, default=list(BATCHES), help="with --methods")
+    add("--dtype", choices=("bfloat16", "float32"), default="bfloat16")
+    add("--brief", action="store_true", help="tables of all categories together only")
+    add("--json", type=Path, help="file for every sample and its conditions")
+    return parser.parse_args(arguments)
 
 
-def process_seconds(arguments: list[str], repeats: int) -> list[float]:
-    """Whole-process wall time of a trtspec command."""
-    times = []
-    for _ in range(repeats + 1):
-        started = time.perf_counter()
-        subprocess.run(
-            [sys.executable, "-m", "trtspec", *arguments],
-            cwd=ROOT,
-            check=True,
-            stdout=subprocess.DEVNULL,
-        )
-        times.append(time.perf_counter() - started)
-    return times[1:]  # the first one warms the file cache
+def compare_methods(options: argparse.Namespace) -> dict[str, Any]:
+    """Measure and print all methods."""
+    from reference_bench.comparison import compare_methods as run
+
+    return run(
+        options.methods,
+        options.prompts,
+        limit=options.limit,
+        tokens=options.tokens,
+        repeats=options.repeats or METHOD_REPEATS,
+        batches=options.batches,
+        dtype=options.dtype,
+        brief=options.brief,
+        log=log,
+    )
 
 
-def measure(
-    runner: ReferenceRunner,
-    model: torch.nn.Module,
-    on: list[Request],
-    lookup: Lookup,
-    repeats: int,
-) -> tuple[Rates, Rates, str]:
-    """Run all arms in turn; the order is reversed from repeat to repeat."""
-    off = [
-        Request(r.id, r.prompt, r.max_new_tokens, ignore_eos=True, speculate=False)
-        for r in on
-    ]
-    rates: Rates = defaultdict(list)
-    shares: Rates = defaultdict(list)
-    outputs: dict[str, dict[str, list[int]]] = {}
+def measure_engine(options: argparse.Namespace) -> dict[str, Any]:
+    """Measure and print the engine itself."""
+    from reference_bench.engine import measure_engine as run
 
-    def ours(name: str, requests: list[Request], batch: int) -> Callable[[], None]:
-        def arm() -> None:
-            rate, share, outputs[name] = run_ours(runner, requests, batch)
-            rates[name].append(rate)
-            shares[name].append(share)
-
-        return arm
-
-    def theirs() -> None:
-        rate, outputs["transformers"] = run_transformers(model, on, lookup)
-        rates["transformers"].append(rate)
-
-    arms = [
-        ours("on, batch 1", on, 1),
-        theirs,
-        ours("off, batch 1", off, 1),
-        ours("off, batch 8", off, 8),
-        ours("on, batch 8", on, 8),
-    ]
-    list(generate(runner, on[:2]))  # warm up
-    run_transformers(model, on[:1], lookup)
-    for repeat in range(repeats):
-        for arm in arms if repeat % 2 == 0 else reversed(arms):
-            arm()
-        log(f"repeat {repeat + 1}/{repeats}: {rates['on, batch 1'][-1]:.1f} tokens/s")
-    ours_1, theirs_1 = outputs["on, batch 1"], outputs["transformers"]
-    same = sum(ours_1[request.id] == theirs_1[request.id] for request in on)
-    return rates, shares, f"{same}/{len(on)}"
-
-
-def paired_ratio(rates: Rates, over: str, under: str) -> dict[str, float]:
-    """Median, smallest and largest ratio of the same repeat."""
-    ratios = [a / b for a, b in zip(rates[over], rates[under], strict=True)]
-    return {
-        "median": statistics.median(ratios),
-        "min": min(ratios),
-        "max": max(ratios),
-    }
+    result = run(
+        options.repeats or ENGINE_REPEATS,
+        options.limit or ENGINE_PROMPTS,
+        options.tokens,
+    )
+    print(json.dumps(result, indent=2))
+    return result
 
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--prompts", type=int, default=8)
-    parser.add_argument("--tokens", type=int, default=64)
-    parser.add_argument("--json", type=Path)
-    options = parser.parse_args()
-
-    artifact = built_in_bfloat16()
-    method = artifact.recipe.speculation
-    assert isinstance(method, NGram)
-    lookup = Lookup(method.longest_draft, method.max_matching_ngram)
-    commands = {
-        name: process_seconds(arguments, options.repeats)
-        for name, arguments in {
-            "--help": ["--help"],
-            "check": ["check", str(RECIPE)],
-            "plan": ["plan", str(RECIPE)],
-        }.items()
-    }
-    runner = open_runner(artifact)
-    model = AutoModelForCausalLM.from_pretrained(
-        artifact.target, dtype=torch.bfloat16
-    ).eval()
-    on = [
-        Request(p.id, runner.encode_chat(p.messages), options.tokens, ignore_eos=True)
-        for p in load_prompts(PROMPTS)[: options.prompts]
-    ]
-    load = psutil.getloadavg()[0]
-    rates, shares, same = measure(runner, model, on, lookup, options.repeats)
-    result = {
-        "conditions": runner.conditions()
-        | {
-            "transformers": transformers.__version__,
-            "prompts": len(on),
-            "output_tokens": options.tokens,
-            **lookup._asdict(),
-            "repeats": options.repeats,
-            "load_average_before": load,
-        },
-        "tokens_per_second": {k: statistics.median(v) for k, v in rates.items()},
-        "forward_share": {k: statistics.median(v) for k, v in shares.items()},
-        "ratio_on_to_transformers": paired_ratio(rates, "on, batch 1", "transformers"),
-        "ratio_on_to_off_batch_1": paired_ratio(rates, "on, batch 1", "off, batch 1"),
-        "ratio_on_to_off_batch_8": paired_ratio(rates, "on, batch 8", "off, batch 8"),
-        "ratio_off_batch_8_to_1": paired_ratio(rates, "off, batch 8", "off, batch 1"),
-        "outputs_identical_to_transformers": same,
-        "process_seconds": {k: statistics.median(v) for k, v in commands.items()},
-        "samples": {"tokens_per_second": rates, "process_seconds": commands},
-    }
-    text = json.dumps(result, indent=2)
-    print(text)
+    options = options_of()
+    try:
+        result = (compare_methods if options.methods else measure_engine)(options)
+    except TrtspecError as error:
+        sys.exit(f"{error}")
     if options.json:
-        write_atomic(options.json, text + "\n")
+        write_atomic(options.json, json.dumps(result, indent=1) + "\n")
+        log(f"every sample: {options.json}")
 
 
 if __name__ == "__main__":

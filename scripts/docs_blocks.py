@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
+import docs_methods
 import docs_releases
 from packaging.version import Version
 
@@ -154,6 +155,10 @@ MAKERS: dict[str, Callable[..., Iterator[str]]] = {
     "exactness-by-release": docs_releases.exactness,
     "acceptance": docs_releases.acceptance,
     "zones": docs_releases.zones,
+    "method-costs": docs_methods.costs,
+    "method-matrix": docs_methods.matrix,
+    "method-reasons": docs_methods.why_lossy,
+    "method-json": docs_methods.described,
 }
 
 

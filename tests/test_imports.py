@@ -55,7 +55,17 @@ def test_every_package_has_its_place_in_the_order():
     assert packages == set(ORDER)
 
 
-COMMANDS = ["--help", "doctor", "schema", "check", "plan", "build", "run", "bench"]
+COMMANDS = [
+    "--help",
+    "doctor",
+    "methods",
+    "schema",
+    "check",
+    "plan",
+    "build",
+    "run",
+    "bench",
+]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

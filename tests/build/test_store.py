@@ -181,3 +181,13 @@ def test_what_its_owner_may_execute_all_may(store):
 
     output = store.obtain(toy_stage(action=action), {}).output
     assert stat.S_IMODE((output / "serve.sh").stat().st_mode) == 0o755
+
+
+def test_a_failing_stage_keeps_all_that_its_error_says(store):
+    error = BuildError("it is 3", where="there", allowed="1 or 2", action="choose one")
+    with pytest.raises(BuildError) as caught:
+        store.obtain(failing(error), {})
+    (problem,) = caught.value.problems
+    assert str(problem) == (
+        "there: toy failed: it is 3\n  allowed: 1 or 2\n  do: choose one"
+    )

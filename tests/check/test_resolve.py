@@ -81,6 +81,7 @@ def test_a_file_that_cannot_be_opened_is_blocking(tmp_path):
     finding = only(resolve(loaded(tmp_path), "target"))
     assert finding.severity == "blocking"
     assert "config.json" in finding.what
+    assert finding.action
 
 
 def test_the_demo_models_facts_are_known_before_its_download(tmp_path):

@@ -85,10 +85,27 @@ def eagles(draw):
         keys["max_non_leaves_per_layer"] = len(tree)
     else:
         keys |= {"tree": "dynamic", "dynamic_top_k": draw(LENGTH)}
+    return keys | draw(typicals())
+
+
+@st.composite
+def medusas(draw):
+    """Draw the keys of Medusa, exact or typical."""
+    keys = {"method": "medusa", "num_heads": draw(st.integers(6, 32))}
+    keys |= draw(st.fixed_dictionaries(DRAFTER))
+    layers, tree = st.integers(1, 16), st.just("mc_sim_7b_63") | trees()
+    optional = {"num_layers": layers, "tree": tree, **LOSSY}
+    keys |= draw(st.fixed_dictionaries({}, optional=optional))
+    return keys | draw(typicals())
+
+
+@st.composite
+def typicals(draw):
+    """Draw nothing, or the keys of typical acceptance."""
     if draw(st.booleans()):
-        threshold = draw(st.floats(0, 1, exclude_max=True))
-        keys |= {"acceptance": "typical", "posterior_threshold": threshold}
-    return keys
+        return {}
+    threshold = draw(st.floats(0, 1, exclude_max=True))
+    return {"acceptance": "typical", "posterior_threshold": threshold}
 
 
 @st.composite
@@ -115,6 +132,13 @@ def dynamic_trees(draw):
 
 
 @st.composite
+def fixed_trees(draw):
+    """Draw the keys of a fixed tree in a method that has a draft length."""
+    tree = draw(trees())
+    return {"tree": tree, "draft_length": draw(st.integers(max(map(len, tree)), 16))}
+
+
+@st.composite
 def eagle3s(draw):
     """Draw the keys of EAGLE-3: a chain, a fixed tree or a dynamic one."""
     keys = {"method": "eagle3", "model": draw(TEXT)}
@@ -123,7 +147,7 @@ def eagle3s(draw):
     keys["two_model"] = draw(st.none() | st.booleans())
     keys["layers_to_capture"] = draw(st.none() | LAYERS)
     if draw(st.booleans()):
-        keys |= draw(dynamic_trees() | st.fixed_dictionaries({"tree": trees()}))
+        keys |= draw(dynamic_trees() | fixed_trees())
     return keys
 
 
@@ -139,6 +163,8 @@ def mtps(draw):
         )
     if draw(st.booleans()):
         keys |= draw(dynamic_trees())
+    if draw(st.booleans()) and not (keys["vanilla"] and "tree" in keys):
+        keys |= draw(st.fixed_dictionaries(DRAFTER))
     return keys
 
 
@@ -159,14 +185,7 @@ SPECULATION = st.one_of(
             **LOSSY,
         },
     ),
-    st.fixed_dictionaries(
-        {"method": st.just("medusa"), "num_heads": st.integers(6, 32), **DRAFTER},
-        optional={
-            "num_layers": st.integers(1, 16),
-            "tree": st.just("mc_sim_7b_63") | trees(),
-            **LOSSY,
-        },
-    ),
+    medusas(),
     eagles(),
     redrafters(),
     st.fixed_dictionaries(

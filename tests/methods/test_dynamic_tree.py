@@ -1,4 +1,4 @@
-"""Dynamic trees: which parameters fit, and how many nodes are verified."""
+"""Trees of chain methods: which parameters fit, and how many nodes are verified."""
 
 import pytest
 
@@ -47,3 +47,20 @@ def test_parameters_that_do_not_fit(method, keys, place, what):
 def test_large_tree_may_be_cut():
     cut = DYNAMIC | {"tree_top_k": 65, "tree_tokens": 60}
     assert made("eagle3", **cut).longest_draft == 60
+
+
+def test_fixed_tree_is_at_most_as_deep_as_the_draft_length():
+    assert made("eagle3", tree=[[0], [0, 0]], draft_length=2).longest_draft == 2
+    assert refusal("eagle3", tree=[[0], [0, 0]], draft_length=1) == {
+        "place": ("tree",),
+        "what": "is 2 levels deep, but draft_length is 1",
+        "allowed": "up to 1 levels",
+        "action": "choose a flatter tree, or raise draft_length",
+    }
+
+
+def test_fixed_tree_has_no_schedule():
+    rule = refusal("eagle3", tree=[[0], [0, 0]], draft_length={8: 4})
+    assert rule["place"] == ("draft_length",)
+    assert rule["what"] == "is a map, and a fixed tree has one depth"
+    assert rule["action"] == "write draft_length: 2"

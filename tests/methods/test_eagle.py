@@ -56,29 +56,6 @@ def test_dynamic_tree_never_outgrows_the_engine(top_k, levels, room):
 
 
 @pytest.mark.parametrize(
-    ("key", "word", "companion", "value"),
-    [
-        ("acceptance", "typical", "posterior_threshold", 0.1),
-        ("tree", "dynamic", "dynamic_top_k", 10),
-    ],
-)
-def test_word_and_its_companion_go_together(key, word, companion, value):
-    assert getattr(made("eagle", **{key: word, companion: value}), companion) == value
-    assert refusal("eagle", **{key: word}) == {
-        "place": (key,),
-        "what": f"is {word}, and {companion} is not given",
-        "allowed": f"{key}: {word} together with {companion}",
-        "action": f"add {companion}, or delete {key}",
-    }
-    assert refusal("eagle", **{companion: value}) == {
-        "place": (companion,),
-        "what": f"has no effect: {key} is not {word}",
-        "allowed": f"{companion} only together with {key}: {word}",
-        "action": f"delete {companion}, or write {key}: {word}",
-    }
-
-
-@pytest.mark.parametrize(
     ("fields", "is_levels"),
     [
         ({"tree": TWO_LEVELS}, "is 4 by default"),

@@ -12,6 +12,11 @@ TYPICAL = {"acceptance": "typical", "posterior_threshold": 0.1}
 RESAMPLED = "comes out with p(2-p)"
 THRESHOLD = "above an entropy threshold"
 
+DYNAMIC = {"tree": "dynamic", "tree_top_k": 2}
+EAGLE_2 = {"tree": "dynamic", "dynamic_top_k": 2}
+RELAXED = {"acceptance": "relaxed", "relaxed_top_k": 8, "relaxed_delta": 0.5}
+ANY = "relaxed acceptance keeps any"
+
 # method, further keys, backend → a part of the reason when greedy, when sampled;
 # empty: the output is the target's own
 TABLE = [
@@ -23,29 +28,42 @@ TABLE = [
     ("draft_target", {}, "tensorrt", "", RESAMPLED),
     ("draft_target", {"use_draft_logits": True}, "reference", "", ""),
     ("draft_target", {"use_draft_logits": True}, "tensorrt", "", ""),
-    ("medusa", {}, "reference", UNKNOWN, UNKNOWN),
+    ("medusa", {}, "reference", "", ""),
     ("medusa", {}, "tensorrt", "", "ignores temperature and top-p"),
-    ("eagle", {}, "reference", UNKNOWN, UNKNOWN),
+    ("medusa", TYPICAL, "reference", "", THRESHOLD),
+    ("medusa", TYPICAL, "tensorrt", UNKNOWN, UNKNOWN),
+    ("eagle", {}, "reference", "", ""),
     ("eagle", {}, "tensorrt", "", "EAGLE decodes greedily"),
-    ("eagle", TYPICAL, "reference", UNKNOWN, UNKNOWN),
+    ("eagle", EAGLE_2, "reference", "", ""),
+    ("eagle", EAGLE_2, "tensorrt", "", "EAGLE decodes greedily"),
+    ("eagle", TYPICAL, "reference", "", THRESHOLD),
     ("eagle", TYPICAL, "tensorrt", THRESHOLD, THRESHOLD),
-    ("redrafter", {}, "reference", UNKNOWN, UNKNOWN),
+    ("redrafter", {}, "reference", "", ""),
     ("redrafter", {}, "tensorrt", "", "ignores sampling parameters"),
-    ("redrafter", {"greedy_search": False}, "reference", UNKNOWN, UNKNOWN),
+    ("redrafter", {"greedy_search": False}, "reference", "", ""),
     ("redrafter", {"greedy_search": False}, "tensorrt", "best of", "best of"),
-    ("lookahead", {}, "reference", UNKNOWN, UNKNOWN),
+    ("lookahead", {}, "reference", "", ""),
     ("lookahead", {}, "tensorrt", "", "decodes greedily whatever is asked"),
-    ("suffix", {}, "reference", UNKNOWN, UNKNOWN),
+    ("suffix", {}, "reference", "", ""),
     ("suffix", {}, "tensorrt", UNKNOWN, UNKNOWN),
-    ("eagle3", {}, "reference", UNKNOWN, UNKNOWN),
+    ("eagle3", {}, "reference", "", ""),
+    ("eagle3", {"tree": [[0], [1], [0, 0]]}, "reference", "", ""),
+    ("eagle3", DYNAMIC, "reference", "", ""),
+    ("eagle3", {"draft_length": {8: 4}}, "reference", "", ""),
+    ("eagle3", {"two_model": True}, "reference", "", ""),
+    ("eagle3", {"suffix_threshold": 4}, "reference", "", ""),
     ("eagle3", {}, "tensorrt", UNKNOWN, UNKNOWN),
-    ("mtp", {}, "reference", UNKNOWN, UNKNOWN),
+    ("mtp", {}, "reference", "", ""),
+    ("mtp", {"vanilla": True}, "reference", "", ""),
+    ("mtp", {"model": "d"}, "reference", "", ""),
+    ("mtp", DYNAMIC, "reference", "", ""),
+    ("mtp", RELAXED, "reference", ANY, ANY),
     ("mtp", {}, "tensorrt", UNKNOWN, UNKNOWN),
-    ("pard", {}, "reference", UNKNOWN, UNKNOWN),
+    ("pard", {}, "reference", "", ""),
     ("pard", {}, "tensorrt", UNKNOWN, UNKNOWN),
-    ("dflash", {}, "reference", UNKNOWN, UNKNOWN),
+    ("dflash", {}, "reference", "", ""),
     ("dflash", {}, "tensorrt", UNKNOWN, UNKNOWN),
-    ("user", {}, "reference", UNKNOWN, UNKNOWN),
+    ("user", {}, "reference", "", ""),
     ("user", {}, "tensorrt", UNKNOWN, UNKNOWN),
     ("auto", {}, "reference", UNKNOWN, UNKNOWN),
     ("auto", {}, "tensorrt", UNKNOWN, UNKNOWN),
@@ -73,9 +91,6 @@ LOST, UNSETTLED = "are ignored", "is not established"
 ONE_MODEL = (LOST, LOST, "", "", "")
 TWO_MODELS = (LOST, UNSETTLED, "", "", "")
 MAIN_ONLY = (UNKNOWN, UNKNOWN, UNKNOWN, "", "")
-RELAXED = {"acceptance": "relaxed", "relaxed_top_k": 8, "relaxed_delta": 0.5}
-MTP_TREE = {"tree": "dynamic", "tree_top_k": 2}
-ANY = "relaxed acceptance keeps any"
 GREEDY = "greedy decoding only"
 
 # method, further keys → a part of the reason per version, when greedy, when sampled
@@ -86,7 +101,14 @@ ON_PYTORCH = [
     ("user", {}, ("",) * 5, TWO_MODELS),
     ("auto", {}, ("",) * 5, TWO_MODELS),
     ("eagle3", {}, ("",) * 5, ONE_MODEL),
-    ("eagle3", {"two_model": True}, ("",) * 5, TWO_MODELS),
+    (
+        "eagle3",
+        {"two_model": True},
+        ("", "", "", UNKNOWN, UNKNOWN),
+        (*TWO_MODELS[:3], UNKNOWN, UNKNOWN),
+    ),
+    ("eagle3", DYNAMIC, MAIN_ONLY, MAIN_ONLY),
+    ("eagle3", {"tree": [[0], [1]]}, (UNKNOWN,) * 5, (UNKNOWN,) * 5),
     ("eagle3", {"draft_length": {8: 4}}, ("",) * 5, TWO_MODELS),
     (
         "eagle3",
@@ -96,7 +118,8 @@ ON_PYTORCH = [
     ),
     ("mtp", {}, ("",) * 5, (LOST, LOST, UNSETTLED, "", "")),
     ("mtp", RELAXED, (ANY,) * 5, (ANY,) * 5),
-    ("mtp", MTP_TREE, MAIN_ONLY, (UNKNOWN, UNKNOWN, UNKNOWN, GREEDY, GREEDY)),
+    ("mtp", {"model": "d"}, (UNKNOWN,) * 5, (UNKNOWN,) * 5),
+    ("mtp", DYNAMIC, MAIN_ONLY, (UNKNOWN, UNKNOWN, UNKNOWN, GREEDY, GREEDY)),
     ("suffix", {}, MAIN_ONLY, MAIN_ONLY),
     ("pard", {}, MAIN_ONLY, MAIN_ONLY),
     ("dflash", {}, MAIN_ONLY, MAIN_ONLY),
@@ -138,9 +161,9 @@ def test_unknown_version_is_as_good_as_the_worst():
 
 
 def test_reason_names_method_and_backend_without_an_entry():
-    reason = lossy_reason(made("medusa"), "reference", None, sampled=False)
+    reason = lossy_reason(made("auto"), "reference", None, sampled=False)
     assert reason == (
-        "with medusa on backend reference whether it keeps the target's distribution "
+        "with auto on backend reference whether it keeps the target's distribution "
         "is not established"
     )
 
@@ -182,9 +205,12 @@ def test_lossy_output_must_be_allowed(method):
     assert not made(method, allow_lossy=False).lossy_allowed
 
 
-def test_typical_acceptance_allows_lossy_output_by_itself():
-    assert made("eagle", **TYPICAL).lossy_allowed
-    assert made("eagle", **TYPICAL, allow_lossy=False).lossy_allowed
+@pytest.mark.parametrize(
+    ("method", "keys"), [("eagle", TYPICAL), ("medusa", TYPICAL), ("mtp", RELAXED)]
+)
+def test_lossy_acceptance_allows_lossy_output_by_itself(method, keys):
+    assert made(method, **keys).lossy_allowed
+    assert made(method, **keys, allow_lossy=False).lossy_allowed
 
 
 def test_lossy_search_of_redrafter_must_be_allowed_too():

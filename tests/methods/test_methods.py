@@ -45,6 +45,7 @@ CLASSES = {
     "user": User,
     "auto": Auto,
 }
+DYNAMIC = {"tree": "dynamic", "tree_top_k": 2}
 TRAINED = ["medusa", "eagle", "redrafter"]
 
 
@@ -79,7 +80,7 @@ def test_every_key_of_every_method_is_described(method):
         ("lookahead", None, None),
         ("suffix", None, None),
         ("eagle3", "eagle3", "d"),
-        ("mtp", None, None),
+        ("mtp", "mtp", None),
         ("pard", "model", "d"),
         ("dflash", "dflash", "d"),
         ("user", None, None),
@@ -89,6 +90,33 @@ def test_every_key_of_every_method_is_described(method):
 def test_method_names_its_drafter_and_what_that_is(method, kind, model):
     assert CLASSES[method].drafter_kind == kind
     assert made(method).draft_model == model
+
+
+def test_heads_outside_the_targets_checkpoint_are_named():
+    assert made("mtp", model="d", revision="main").draft_model == "d"
+
+
+@pytest.mark.parametrize(
+    ("method", "keys", "named"),
+    [
+        ("ngram", {}, "ngram"),
+        ("medusa", {}, "medusa"),
+        (
+            "medusa",
+            {"acceptance": "typical", "posterior_threshold": 0.1},
+            "medusa with acceptance: typical",
+        ),
+        ("mtp", {}, "mtp"),
+        ("mtp", {"model": "d"}, "mtp with a model of its own"),
+        ("mtp", DYNAMIC, "mtp with a dynamic tree"),
+        ("eagle3", {}, "eagle3"),
+        ("eagle3", DYNAMIC, "eagle3 with a dynamic tree"),
+        ("eagle3", {"tree": [[0]]}, "eagle3 with a fixed tree"),
+        ("eagle3", {"two_model": True}, "eagle3 with two_model: true"),
+    ],
+)
+def test_method_is_named_with_what_decides_where_it_runs(method, keys, named):
+    assert made(method, **keys).named == named
 
 
 def test_no_speculation_never_drafts():
@@ -164,6 +192,9 @@ WRONG = [
     ("medusa", {"num_layers": 17}),
     ("medusa", {"max_draft_tokens": 257}),
     ("medusa", {"revision": ""}),
+    ("medusa", {"acceptance": "relaxed"}),
+    ("medusa", {"acceptance": "typical", "posterior_threshold": 1.0}),
+    ("medusa", {"posterior_threshold": 0.1}),
     ("eagle", {"acceptance": "relaxed"}),
     ("eagle", {"acceptance": "typical", "posterior_threshold": 1.0}),
     ("eagle", {"acceptance": "typical", "posterior_threshold": -0.1}),
@@ -186,7 +217,8 @@ WRONG = [
     ("eagle3", {"layers_to_capture": [1, -2]}),
     ("eagle3", {"layers_to_capture": [1, "1"]}),
     ("eagle3", {"two_model": "yes"}),
-    ("mtp", {"model": "d"}),
+    ("mtp", {"model": ""}),
+    ("mtp", {"revision": "main"}),
     ("mtp", {"tree": [[0]]}),
     ("mtp", {"thinking_tokens": [1, 2]}),
     ("mtp", {"acceptance": "relaxed", "relaxed_top_k": 8}),

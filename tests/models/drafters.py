@@ -54,7 +54,19 @@ def _save(shapes, path):
     )
 
 
-def write_medusa(directory, *, heads=3, layers=1, rows=ROWS, pickled=False, **config):
+def write_medusa(
+    directory,
+    *,
+    heads=3,
+    layers=1,
+    rows=ROWS,
+    hidden=HIDDEN,
+    output=True,
+    prefix="",
+    name="medusa_lm_head.safetensors",
+    pickled=False,
+    **config,
+):
     """Write Medusa heads; the configuration names two, as published ones do."""
     _config(directory, {"medusa_num_heads": 2, "medusa_num_layers": 1, **config})
     if pickled:
@@ -63,10 +75,11 @@ def write_medusa(directory, *, heads=3, layers=1, rows=ROWS, pickled=False, **co
     shapes = {}
     for head in range(heads):
         for layer in range(layers):
-            shapes[f"{head}.{layer}.linear.weight"] = (HIDDEN, HIDDEN)
-            shapes[f"{head}.{layer}.linear.bias"] = (HIDDEN,)
-        shapes[f"{head}.{layers}.weight"] = (rows, HIDDEN)
-    _save(shapes, directory / "medusa_lm_head.safetensors")
+            shapes[f"{head}.{layer}.linear.weight"] = (hidden, hidden)
+            shapes[f"{head}.{layer}.linear.bias"] = (hidden,)
+        if output:
+            shapes[f"{head}.{layers}.weight"] = (rows, hidden)
+    _save({prefix + key: shape for key, shape in shapes.items()}, directory / name)
     return directory
 
 
@@ -99,7 +112,7 @@ def write_redrafter(
     wide = 2 * HIDDEN
     shapes = {f"{prefix}.{n}.linear.weight": (wide, wide) for n in range(2)}
     shapes[f"{prefix}.2.weight"] = (rows, wide)
-    shapes["rnn_u.weight"] = (HIDDEN, HIDDEN)
+    shapes |= dict.fromkeys(("rnn_u.weight", "rnn_w.weight"), (HIDDEN, HIDDEN))
     _save(shapes, directory / "model.safetensors")
     return directory
 
@@ -165,4 +178,51 @@ def write_dflash(
         shapes[f"{prefix}{layer}.self_attn.q_proj.weight"] = (HIDDEN, HIDDEN)
     kept = {name: shape for name, shape in shapes.items() if name not in left_out}
     _save(kept, directory / "model.safetensors")
+    return directory
+
+
+def write_mtp(directory, *, layout="deepseek", heads=1, layers=2, **config):
+    """Write next-token heads alone, in one of their layouts."""
+    _config(directory, {"hidden_size": HIDDEN, **config})
+    _save(mtp_shapes(layout, heads, layers), directory / "model.safetensors")
+    return directory
+
+
+def mtp_shapes(layout="deepseek", heads=1, layers=2):
+    """Name the tensors that tell next-token heads, behind ``layers`` layers."""
+    wide, square = (HIDDEN, 2 * HIDDEN), (HIDDEN, HIDDEN)
+    if layout == "qwen":
+        layers = [f"mtp.layers.{n}.self_attn.q_proj.weight" for n in range(heads)]
+        return {"mtp.fc.weight": wide, **dict.fromkeys(layers, square)}
+    head, projection = {
+        "deepseek": ("model.layers.{}.", "eh_proj.weight"),
+        "mimo": ("model.mtp_layers.{}.", "input_proj.weight"),
+    }[layout]
+    first = layers if layout == "deepseek" else 0
+    shapes = {}
+    for number in range(first, first + heads):
+        shapes[head.format(number) + projection] = wide
+        shapes[head.format(number) + "self_attn.q_proj.weight"] = square
+    return shapes
+
+
+def as_speculators(directory, algorithm="eagle3", *, left_out=()):
+    """Lay a drafter's configuration out as the speculators library does."""
+    path = directory / "config.json"
+    whole = json.loads(path.read_text())
+    kept = (
+        "draft_vocab_size",
+        "eagle_aux_hidden_state_layer_ids",
+        "target_hidden_size",
+    )
+    inner = {k: v for k, v in whole.items() if k not in (*kept, *left_out)}
+    top = {key: whole[key] for key in kept if key in whole}
+    config = {
+        "architectures": [f"{algorithm.capitalize()}Speculator"],
+        "speculators_model_type": algorithm,
+        "speculators_config": {"algorithm": algorithm},
+        "transformer_layer_config": inner,
+        **top,
+    }
+    path.write_text(json.dumps(config))
     return directory

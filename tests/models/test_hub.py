@@ -295,3 +295,22 @@ def test_a_drafter_is_downloaded_by_its_kind(hub, tmp_path):
     assert found == tmp_path / "new"
     with pytest.raises(UsageError, match="eagle weights are missing"):
         download_snapshot("org/name", None, lambda line: None, "eagle")
+
+
+@pytest.mark.parametrize(
+    ("kind", "offered", "weights"),
+    [
+        ("medusa", ["medusa_lm_head.pt", "medusa_lm_head.safetensors"],
+         ["medusa_lm_head.safetensors"]),
+        ("medusa", ["model.safetensors"], ["model.safetensors"]),
+        ("medusa", ["model.safetensors.index.json"],
+         ["*.safetensors", "model.safetensors.index.json"]),
+        ("redrafter", ["model.pt"], ["model.pt"]),
+        ("mtp", ["model.safetensors"],
+         ["*.safetensors", "model.safetensors.index.json"]),
+    ],
+)  # fmt: skip
+def test_the_reference_engine_has_its_own_choice(kind, offered, weights):
+    settings = ["config.json", "hf_quant_config.json"]
+    wanted = wanted_patterns([*offered, "README.md"], kind, "reference")
+    assert wanted == [*settings, *weights]

@@ -128,15 +128,17 @@ def test_what_a_name_is_a_checkpoint_of_goes_with_it(tmp_path, monkeypatch):
     asked = []
 
     def remember(name, revision, *rest):
-        asked.append(rest[-1])
+        asked.append(rest[-2:])
         return None if len(asked) < 3 else tmp_path
 
     monkeypatch.setattr(locate, "cached_snapshot", remember)
     monkeypatch.setattr(locate, "download_snapshot", remember)
-    reference = parse_reference("org/heads", None, tmp_path, checkpoint="medusa")
-    assert reference.checkpoint == "medusa"
+    reference = parse_reference(
+        "org/heads", None, tmp_path, checkpoint="medusa", loader="reference"
+    )
+    assert (reference.checkpoint, reference.loader) == ("medusa", "reference")
     assert fetch(reference, print) == tmp_path
-    assert asked == ["medusa"] * 3
+    assert asked == [("medusa", "reference")] * 3
     here = parse_reference(".", None, tmp_path, checkpoint="eagle")
     assert here.checkpoint == "eagle"
 

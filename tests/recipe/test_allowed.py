@@ -136,7 +136,7 @@ def test_map_of_a_section_that_takes_any_key(words):
             "model",
             [
                 "under target",
-                "under speculation (method draft_target, medusa, eagle, eagle3, "
+                "under speculation (method draft_target, medusa, eagle, eagle3, mtp, "
                 "redrafter, pard or dflash)",
             ],
         ),

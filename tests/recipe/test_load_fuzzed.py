@@ -84,7 +84,7 @@ def replaced(value, path, new):
     return copy
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(
     place=st.sampled_from([(VALID, path) for path in PATHS])
     | st.sampled_from([(OTHER, path) for path in OTHER_PATHS]),
@@ -104,7 +104,7 @@ def test_any_value_anywhere_loads_or_is_refused_in_our_words(recipe_file, place,
         assert loaded.recipe.speculation.longest_draft <= MAX_DRAFT_LENGTH
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(text=st.text(alphabet="ab:-[]{}#&*!|>'\"%@?,<~018. \t\n\r\0\x85", max_size=40))
 def test_any_text_is_refused_with_a_line(recipe_file, text):
     with pytest.raises(RecipeError) as caught:

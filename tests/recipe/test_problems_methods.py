@@ -197,7 +197,7 @@ def test_missing_drafter_is_asked_for(problem_of, method):
         ("eagle", "posterior_treshold: 0.1", "write posterior_threshold"),
         ("eagle", "num_heads: 4", "num_heads belongs to method medusa: delete it"),
         ("medusa", "draft_length: 4", "belongs to method ngram, suffix, draft_"),
-        ("medusa", "acceptance: exact", "mtp, pard, dflash or user: delete"),
+        ("redrafter", "acceptance: exact", "mtp, pard, dflash or user: delete"),
         ("redrafter", "redrafter_num_beams: 4", "write num_beams"),
         ("redrafter", "build_flags: {}", "build_flags belongs under engine: move"),
     ],

@@ -8,7 +8,8 @@ import tokenizers
 
 from tests.reference.toys import full_logits, toy_slots
 from trtspec.methods import DraftTarget, NGram, NoSpeculation
-from trtspec.reference.drafters import DraftModelDrafter, NGramDrafter
+from trtspec.reference.drafters.draft_target import DraftModelDrafter
+from trtspec.reference.drafters.ngram import NGramDrafter
 from trtspec.reference.engine import Engine
 from trtspec.reference.running import Running
 from trtspec.run import Completion, Request, SamplingParams, StepRecord
@@ -58,7 +59,9 @@ def sampled(seed: int, **sampling) -> SamplingParams:
 
 def submit(engine: Engine, asked: Request, end_tokens=frozenset({1})) -> None:
     """Queue a request as the runner does."""
-    running = Running(asked, TextStream(TOKENIZER, asked.stop), end_tokens, 0.0)
+    stream = TextStream(TOKENIZER, asked.stop)
+    apart = engine.method.follows_batch
+    running = Running(asked, stream, end_tokens, 0.0, apart=apart)
     engine.queue.submit(running)
 
 

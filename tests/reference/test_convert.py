@@ -21,7 +21,8 @@ from tests.reference.gguf_files import TOKENS, write_gguf
 from trtspec.models.describe import describe
 from trtspec.models.files import checkpoint_files
 from trtspec.models.json_file import read_json_object
-from trtspec.reference.convert import WAYS, copy_checkpoint, main, normalise
+from trtspec.reference.convert import WAYS, copy_checkpoint, main
+from trtspec.reference.settings_files import normalise
 
 ORIGIN = "/home/someone/models/secret"
 

@@ -11,7 +11,9 @@ from tests.reference.engines import sampled
 from tests.reference.toys import full_logits, toy_slots
 from trtspec.methods import NGram
 from trtspec.reference.chance import SeededChance
-from trtspec.reference.drafters import DraftContext, DraftModelDrafter, NGramDrafter
+from trtspec.reference.drafters import DraftContext
+from trtspec.reference.drafters.draft_target import DraftModelDrafter
+from trtspec.reference.drafters.ngram import NGramDrafter
 from trtspec.reference.sampling import distribution
 from trtspec.run import SamplingParams
 from trtspec.run.prompt_lookup import NGramIndex

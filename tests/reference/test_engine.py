@@ -210,10 +210,13 @@ def test_logits_that_are_not_finite_end_the_run_with_a_reason(monkeypatch):
     engine = toy_engine("ngram")
     submit(engine, request())
     engine.advance()
-    forward = SlotModel.forward
-    monkeypatch.setattr(
-        SlotModel, "forward", lambda *a, **k: forward(*a, **k) * float("nan")
-    )
+    run = SlotModel.run
+
+    def broken(*args, **kwargs):
+        output = run(*args, **kwargs)
+        return output._replace(logits=output.logits * float("nan"))
+
+    monkeypatch.setattr(SlotModel, "run", broken)
     with pytest.raises(RunError, match="not finite"):
         engine.advance()
 

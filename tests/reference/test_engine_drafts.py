@@ -53,7 +53,7 @@ def test_draft_length_follows_the_running_requests():
 def test_a_request_has_its_own_draft_length(own_length):
     """The map says 3 for two requests; it was built for its longest, 6."""
     engine = toy_engine("draft_target", {1: 6, 2: 3})
-    own = engine._method.model_copy(update={"draft_length": own_length})
+    own = engine.method.model_copy(update={"draft_length": own_length})
     submit(engine, request("own", tokens=20, speculation=own))
     submit(engine, request("usual", tokens=20))
     engine.advance()
@@ -77,7 +77,7 @@ def test_a_request_has_its_own_longest_ngram():
         return trees
 
     engine._drafter.propose = watched
-    own = engine._method.model_copy(update={"max_matching_ngram": 1})
+    own = engine.method.model_copy(update={"max_matching_ngram": 1})
     submit(engine, request("usual"))
     submit(engine, request("own", speculation=own))
     engine.advance()

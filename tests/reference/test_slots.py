@@ -48,6 +48,36 @@ def test_ragged_prompts_give_the_logits_of_separate_forwards(family):
 
 
 @pytest.mark.parametrize("family", SHAPES)
+def test_a_tree_fed_level_by_level_agrees_with_one_fed_at_once(family):
+    prompts = [[3, 9, 4, 11, 7, 30, 2, 8], [6, 2, 40, 9]]
+    at_once, by_level = toy_slots(family), toy_slots(family)
+    trees = [
+        DraftTree((21, 22, 23, 24, 25), (ROOT, ROOT, 0, 0, 3)),
+        DraftTree((31, 32, 33), (ROOT, ROOT, 1)),
+    ]
+    for slots in (at_once, by_level):
+        fill(slots, 0, *prompts)
+    rows = [Row((20, *tree.tokens), tree) for tree in trees]
+    expected = at_once.forward(0, rows, last_only=False)
+    steps = [(0, 1), (1, 3), (3, 5), (5, 6)]  # pending token, then the levels
+    for begin, end in steps:
+        rows = []
+        for tree in trees:
+            step = (20, *tree.tokens)[begin:end]
+            grown = DraftTree(tree.tokens[: end - 1], tree.parents[: end - 1])
+            rows.append(Row(step, grown, fed=min(begin, len(tree) + 1)))
+        logits = by_level.forward(0, rows, last_only=False)
+        for row, tree in enumerate(trees):
+            size = len((20, *tree.tokens)[begin:end])
+            torch.testing.assert_close(
+                logits[row, :size],
+                expected[row, begin : begin + size],
+                atol=CLOSE,
+                rtol=1e-4,
+            )
+
+
+@pytest.mark.parametrize("family", SHAPES)
 def test_ragged_rows_with_a_tree_agree_with_separate_forwards(family):
     """Every node's logits are those of its own path, whatever its neighbours are."""
     prompts = [[3, 9, 4, 11, 7, 30, 2, 8], [6, 2, 40, 9], [5, 1]]

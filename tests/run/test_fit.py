@@ -60,3 +60,24 @@ def test_controls_of_another_backend_are_refused_by_name(backend):
     (problem,) = caught.value.problems
     assert problem.what == f"backend {backend} has no bad, min_p"
     assert "backend: pytorch" in problem.action
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        (
+            {"acceptance": "typical", "posterior_threshold": 0.1},
+            "acceptance, posterior",
+        ),
+        ({"tree": [[0], [0, 0]]}, "tree"),
+    ],
+)
+def test_a_request_changes_only_what_its_drafter_honours(changes, said):
+    given = recipe("medusa").model_copy(update={"backend": "reference"})
+    method = given.speculation
+    own = type(method).model_validate({**method.model_dump(), **changes})
+    with pytest.raises(UsageError) as caught:
+        require_fit(request(own), given, 100)
+    (problem,) = caught.value.problems
+    assert f"the request changes {said}" in problem.what
+    assert problem.allowed == "nothing of its own"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from trtspec.bench.conditions import Conditions
 from trtspec.bench.metrics.base import MIN_SAMPLES
 from trtspec.bench.outputs import Outputs
 from trtspec.bench.ratio import Ratio
@@ -29,8 +30,8 @@ def condition_lines(result: BenchResult) -> list[str]:
     return [
         f"{result.artifact.name}-{result.artifact.fingerprint[:12]}: "
         + describe_speculation(recipe.get("speculation")),
-        _machine(result),
-        _software(result),
+        machine_line(result.conditions),
+        software_line(result.conditions),
         f"{prompts.count} prompts ({prompts.file}, sha256 {prompts.sha256[:12]}), "
         f"up to {settings.output_tokens} tokens, {sampling}",
         f"{settings.repeats} blocks per arm after {settings.warm_up_blocks} warm-up, "
@@ -51,9 +52,10 @@ def describe_speculation(speculation: object) -> str:
     return ", ".join([f"speculation {speculation.get('method')}", *details])
 
 
-def _machine(result: BenchResult) -> str:
-    hardware = result.conditions.hardware
-    runner = result.conditions.runner
+def machine_line(conditions: Conditions) -> str:
+    """Name the machine and what of it the engine uses."""
+    hardware = conditions.hardware
+    runner = conditions.runner
     parts = [
         hardware.cpu,
         f"{hardware.usable_cores or hardware.logical_cores} usable cores",
@@ -64,8 +66,8 @@ def _machine(result: BenchResult) -> str:
     return ", ".join(parts)
 
 
-def _software(result: BenchResult) -> str:
-    conditions = result.conditions
+def software_line(conditions: Conditions) -> str:
+    """Name the versions that decide the numbers."""
     named = {"python": conditions.python, **conditions.versions}
     shown = ("python", "trtspec", "torch", "transformers", "tensorrt_llm")
     parts = [f"{name} {named[name]}" for name in shown if named.get(name)]
@@ -76,12 +78,7 @@ def _software(result: BenchResult) -> str:
 
 def warning_lines(result: BenchResult) -> list[str]:
     """Say what makes the numbers doubtful."""
-    warnings = []
-    busy = result.conditions.hardware.busy_cores
-    if busy >= BUSY:
-        warnings.append(
-            f"warning: other programs used {busy:.1f} cores just before the start"
-        )
+    warnings = [line for line in [busy_warning(result.conditions)] if line]
     forced = "TLLM_SPEC_DECODE_FORCE_NUM_ACCEPTED_TOKENS"
     if forced in result.conditions.environment:
         warnings.append(f"warning: {forced} is set: acceptance may be forced")
@@ -92,6 +89,14 @@ def warning_lines(result: BenchResult) -> list[str]:
                 f"for {cell.outputs.off_repeats}/{cell.outputs.prompts} prompts only"
             )
     return warnings
+
+
+def busy_warning(conditions: Conditions) -> str:
+    """Say that the machine was not idle; empty if it was."""
+    busy = conditions.hardware.busy_cores
+    if busy < BUSY:
+        return ""
+    return f"warning: other programs used {busy:.1f} cores just before the start"
 
 
 def footnote_lines(result: BenchResult) -> list[str]:

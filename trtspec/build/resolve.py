@@ -15,9 +15,10 @@ from trtspec.methods.base import DrafterKind
 from trtspec.models.demo import DEMO
 from trtspec.models.describe import describe
 from trtspec.models.drafter import DrafterInfo, describe_drafter
+from trtspec.models.drafter_files import loader_of
 from trtspec.models.identity import file_hashes
 from trtspec.models.info import ModelInfo
-from trtspec.models.locate import fetch, parse_reference
+from trtspec.models.locate import ModelReference, fetch, parse_reference
 from trtspec.recipe.load import LoadedRecipe
 
 
@@ -47,7 +48,10 @@ def _named(
 ) -> Source:
     section = {"target": "target", "draft": "speculation"}[role]
     where = loaded.where(section, "model")
-    reference = parse_reference(model, revision, loaded.base, where, kind)
+    loader = loader_of(loaded.recipe.backend)
+    reference = parse_reference(
+        model, revision, loaded.base, where, kind, loader=loader
+    )
     return Source(role, reference, reference.path, kind=kind)
 
 
@@ -73,8 +77,8 @@ def inspected(inputs: StageInputs, progress: Progress = SILENT) -> StageInputs:
 
     def inspect(source: Source) -> Source:
         assert source.directory is not None, "it was fetched"
-        info = _described(source.directory, source.kind)
-        files = _hashed(source.directory, source.kind, progress)
+        info = _described(source.directory, source.reference)
+        files = _hashed(source.directory, source.reference, progress)
         if source.reference.kind == "demo" and files != _demo_files():
             raise UsageError(
                 f"{source.directory} does not hold the demo model as it was published",
@@ -95,8 +99,9 @@ def inspected_without_fetching(inputs: StageInputs) -> StageInputs:
 
     def inspect(source: Source) -> Source:
         if source.directory is not None:
-            files = file_hashes(source.directory, source.kind, cached_only=True)
-            info = _described(source.directory, source.kind)
+            kind, loader = source.kind, source.reference.loader
+            files = file_hashes(source.directory, kind, loader, cached_only=True)
+            info = _described(source.directory, source.reference)
             return replace(source, info=info, files=files)
         if source.reference.kind == "demo":
             return replace(source, info=DEMO.info, files=_demo_files())
@@ -105,19 +110,22 @@ def inspected_without_fetching(inputs: StageInputs) -> StageInputs:
     return _each(inputs, inspect)
 
 
-def _hashed(directory: Path, kind: DrafterKind, progress: Progress) -> dict[str, str]:
-    known = file_hashes(directory, kind, cached_only=True)
+def _hashed(
+    directory: Path, reference: ModelReference, progress: Progress
+) -> dict[str, str]:
+    kind, loader = reference.checkpoint, reference.loader
+    known = file_hashes(directory, kind, loader, cached_only=True)
     if known is None:
-        size = checkpoint_bytes(directory, kind)
+        size = checkpoint_bytes(directory, kind, loader)
         progress.line(hashing_line(f"hashing {human_bytes(size)} in {directory}"))
-        known = file_hashes(directory, kind)
+        known = file_hashes(directory, kind, loader)
     return known
 
 
-def _described(directory: Path, kind: DrafterKind) -> ModelInfo | DrafterInfo:
-    if kind == "model":
+def _described(directory: Path, reference: ModelReference) -> ModelInfo | DrafterInfo:
+    if reference.checkpoint == "model":
         return describe(directory)
-    return describe_drafter(directory, kind)
+    return describe_drafter(directory, reference.checkpoint, reference.loader)
 
 
 def _demo_files() -> dict[str, str]:

@@ -143,7 +143,10 @@ def _act(stage: Stage, context: StageContext) -> None:
     except BuildError as error:
         first = error.problems[0]
         raise BuildError(
-            f"{stage.name} failed: {first.what}", where=first.where, action=first.action
+            f"{stage.name} failed: {first.what}",
+            where=first.where,
+            allowed=first.allowed,
+            action=first.action,
         ) from error
 
 

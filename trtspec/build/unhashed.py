@@ -13,6 +13,7 @@ from trtspec.build.space import human_bytes
 from trtspec.errors import TrtspecError
 from trtspec.files import cache_dir
 from trtspec.methods.base import DrafterKind
+from trtspec.models.drafter_files import Loader
 from trtspec.models.files import checkpoint_files
 from trtspec.models.identity import file_hashes
 
@@ -42,9 +43,12 @@ def hashing_line(doing: str) -> str:
     )
 
 
-def checkpoint_bytes(directory: Path, kind: DrafterKind) -> int:
+def checkpoint_bytes(
+    directory: Path, kind: DrafterKind, loader: Loader = "tensorrt_llm"
+) -> int:
     """Give the size in bytes of all files that decide what a checkpoint does."""
-    return sum(file.stat().st_size for file in checkpoint_files(directory, kind))
+    files = checkpoint_files(directory, kind, loader)
+    return sum(file.stat().st_size for file in files)
 
 
 def _unhashed(path: Path, manifest: Manifest) -> Iterator[int]:

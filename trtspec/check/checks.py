@@ -12,6 +12,7 @@ from trtspec.check.rules import MODEL_RULES, RULES, Rule
 from trtspec.check.rules.method import METHOD
 from trtspec.check.subject import Subject, Where, key_itself
 from trtspec.errors import Problem
+from trtspec.models.drafter import DrafterInfo
 from trtspec.models.info import ModelInfo
 from trtspec.recipe.load import LoadedRecipe
 from trtspec.recipe.schema import Recipe
@@ -64,15 +65,17 @@ def check_models(
     draft: ModelInfo | None,
     recipe: Recipe,
     where: Where = key_itself,
+    drafter: DrafterInfo | None = None,
 ) -> list[Finding]:
     """Check two described checkpoints, such as converted ones, against a recipe.
 
     Token ids are read from the checkpoints' directories.
 
     :param where: gives the place of a key; by default the key itself.
+    :param drafter: what drafts, if it is no model of its own.
     :returns: findings, the blocking ones first.
     """
-    subject = Subject(recipe, where, target, draft)
+    subject = Subject(recipe, where, target, draft, drafter=drafter)
     return _ordered([finding for rule in MODEL_RULES for finding in rule(subject)])
 
 

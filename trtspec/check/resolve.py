@@ -11,6 +11,7 @@ from trtspec.methods.base import DrafterKind
 from trtspec.models.demo import DEMO
 from trtspec.models.describe import describe
 from trtspec.models.drafter import DrafterInfo, describe_drafter
+from trtspec.models.drafter_files import loader_of
 from trtspec.models.info import ModelInfo
 from trtspec.models.locate import ModelReference, parse_reference
 from trtspec.recipe.load import LoadedRecipe
@@ -31,13 +32,18 @@ def resolve(loaded: LoadedRecipe, role: Role) -> Resolved:
     if text is None:
         return Resolved(None, ())
     try:
-        reference = parse_reference(text, revision, loaded.base, where, kind)
+        loader = loader_of(loaded.recipe.backend)
+        reference = parse_reference(
+            text, revision, loaded.base, where, kind, loader=loader
+        )
         info, drafter = _described(reference)
     except TrtspecError as error:
         return Resolved(None, tuple(_blocking(where, p) for p in error.problems))
     except OSError as error:
         what = f"{error.filename}: {error.strerror or error}"
-        return Resolved(None, (Finding("checkpoint", "blocking", where, what),))
+        action = "make it a file that can be read, or name another checkpoint"
+        found = Finding("checkpoint", "blocking", where, what, action=action)
+        return Resolved(None, (found,))
     findings = (*_download(reference, where), *_unused(loaded, role, reference))
     return Resolved(info, findings, drafter)
 
@@ -60,7 +66,7 @@ def _described(
         return DEMO.info if reference.kind == "demo" else None, None
     if kind == "model":
         return describe(reference.path), None
-    return None, describe_drafter(reference.path, kind)
+    return None, describe_drafter(reference.path, kind, reference.loader)
 
 
 def _blocking(where: str, problem: Problem) -> Finding:

@@ -27,6 +27,7 @@ from trtspec.errors import INTERRUPTED_EXIT_CODE, TrtspecError
 
 COMMANDS = {
     "doctor": "Show what this machine has, and which backends it can run.",
+    "methods": "Show the speculation methods, and where each keeps the output exact.",
     "schema": "Print the JSON Schema of a recipe.",
     "check": "Find what would go wrong before anything slow happens.",
     "plan": "Show what build would do, without doing it.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import ClassVar, Literal
 
 from pydantic import Field
@@ -19,6 +19,9 @@ class Auto(DraftingMethod):
     """N-gram whose draft length TensorRT-LLM sets by the size of the batch."""
 
     summary: ClassVar[str] = "n-gram with settings that TensorRT-LLM chooses itself"
+    needs: ClassVar[str] = "nothing"
+    step: ClassVar[str] = "6 at most"
+    settings: ClassVar[tuple[Mapping[str, object], ...]] = ({},)
     method: Literal["auto"] = Field(
         description="TensorRT-LLM's own choice.", examples=["auto"]
     )
@@ -29,5 +32,5 @@ class Auto(DraftingMethod):
         return _LONGEST
 
     def exactness(self) -> Iterable[Exactness]:
-        """As n-gram."""
+        """As n-gram; the choice is TensorRT-LLM's, so no other backend has it."""
         return TWO_MODELS

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -10,7 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from trtspec.methods.draft_length import DraftLength, draft_length_at, longest_draft
 from trtspec.methods.exactness import EXACT_EVERYWHERE, Exactness
 
-DrafterKind = Literal["model", "medusa", "eagle", "redrafter", "eagle3", "dflash"]
+DrafterKind = Literal[
+    "model", "medusa", "eagle", "redrafter", "eagle3", "dflash", "mtp"
+]
 """What a drafter's checkpoint is: a causal LM of its own, or parts of a method."""
 
 
@@ -26,7 +28,16 @@ class Method(BaseModel):
     summary: ClassVar[str]
     """One line that says where the proposed tokens come from."""
     drafter_kind: ClassVar[DrafterKind | None] = None
-    """What the drafter's checkpoint is; None if the method needs none."""
+    """What a checkpoint that it drafts with is; None if the method takes none."""
+    needs: ClassVar[str]
+    """What it drafts with beside the target model, in words."""
+    step: ClassVar[str]
+    """``verified_tokens`` as a formula over the parameters."""
+    settings: ClassVar[tuple[Mapping[str, object], ...]]
+    """Parameters to show it with: the fewest that it takes, then what to add to them
+    for each further way of speculating that it has."""
+    of_request: ClassVar[frozenset[str]] = frozenset()
+    """Parameters that a single request may choose for itself."""
     always_drafts: ClassVar[bool] = False
     """Whether a TensorRT engine for it cannot decode without drafting."""
 
@@ -53,6 +64,16 @@ class Method(BaseModel):
         return None
 
     @property
+    def follows_batch(self) -> bool:
+        """Whether what is drafted for one request depends on the others."""
+        return False
+
+    @property
+    def named(self) -> str:
+        """The method, with what decides on which backends it runs."""
+        return self.method
+
+    @property
     def lossy_allowed(self) -> bool:
         """Whether the recipe accepts an output that is not the target's own."""
         return False
@@ -77,13 +98,17 @@ class DraftingMethod(Method):
 
     @property
     def lossy_allowed(self) -> bool:
-        """Whether the recipe accepts an output that is not the target's own."""
-        return self.allow_lossy
+        """Whether the recipe accepts an output that is not the target's own.
+
+        It does so, too, by naming a rule of acceptance that is not the exact one.
+        """
+        return self.allow_lossy or getattr(self, "acceptance", "exact") != "exact"
 
 
 class ChainMethod(DraftingMethod):
     """A method that proposes a chain of tokens, as long as it is asked for."""
 
+    of_request: ClassVar[frozenset[str]] = frozenset({"draft_length"})
     draft_length: DraftLength = Field(
         description="Tokens proposed per step: one number, or a map such as "
         "{8: 4, 32: 2}, read as: up to 8 running requests 4, up to 32 2, above none.",
@@ -94,6 +119,11 @@ class ChainMethod(DraftingMethod):
         description="Rule that accepts draft tokens; exact keeps the target model's "
         "output distribution.",
     )
+
+    @property
+    def follows_batch(self) -> bool:
+        """Whether the draft length goes by the number of running requests."""
+        return isinstance(self.draft_length, Mapping)
 
     def draft_length_at(self, running: int) -> int:
         """Tokens to propose per request with ``running`` requests in the batch."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import ClassVar, Literal
 
 from pydantic import Field
@@ -11,6 +11,7 @@ from trtspec.methods.base import DrafterKind
 from trtspec.methods.exactness import Exactness
 from trtspec.methods.one_model import LayerIds, OneModelChain, TokenId
 from trtspec.methods.pytorch_rules import MAIN_ONLY
+from trtspec.methods.reference_rules import exact_chain
 
 
 class DFlash(OneModelChain):
@@ -18,6 +19,11 @@ class DFlash(OneModelChain):
 
     summary: ClassVar[str] = "a block drafter reads the target's hidden states"
     drafter_kind: ClassVar[DrafterKind | None] = "dflash"
+    needs: ClassVar[str] = "a DFlash drafter that was trained on this target"
+    step: ClassVar[str] = "draft_length + 1"
+    settings: ClassVar[tuple[Mapping[str, object], ...]] = (
+        {"model": "path/to/drafter", "draft_length": 4},
+    )
     method: Literal["dflash"] = Field(description="DFlash.", examples=["dflash"])
     model: str = Field(
         min_length=1,
@@ -47,5 +53,5 @@ class DFlash(OneModelChain):
         return self.model
 
     def exactness(self) -> Iterable[Exactness]:
-        """Newest releases only."""
-        return MAIN_ONLY
+        """Of TensorRT-LLM, in the newest releases only."""
+        return (exact_chain("arXiv 2602.06036"), *MAIN_ONLY)

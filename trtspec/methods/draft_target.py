@@ -1,16 +1,17 @@
 """``method: draft_target``: a smaller model with the same token ids proposes."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import ClassVar, Literal
 
 from pydantic import Field
 
 from trtspec.methods.base import DrafterKind
 from trtspec.methods.exactness import Exactness
-from trtspec.methods.external_drafts import BY_LOGITS, BY_TOKENS, REFERENCE_CHAIN
+from trtspec.methods.external_drafts import BY_LOGITS, BY_TOKENS
 from trtspec.methods.one_model import OneModelChain
 from trtspec.methods.pytorch_rules import TWO_MODELS
 from trtspec.methods.quantization import Quantization
+from trtspec.methods.reference_rules import exact_chain
 
 
 class DraftTarget(OneModelChain):
@@ -18,6 +19,12 @@ class DraftTarget(OneModelChain):
 
     summary: ClassVar[str] = "a smaller causal LM with the same token ids proposes"
     drafter_kind: ClassVar[DrafterKind | None] = "model"
+    needs: ClassVar[str] = "a causal LM with the target's token ids"
+    step: ClassVar[str] = "draft_length + 1"
+    settings: ClassVar[tuple[Mapping[str, object], ...]] = (
+        {"model": "path/to/draft-model", "draft_length": 4},
+        {"use_draft_logits": True},
+    )
     method: Literal["draft_target"] = Field(
         description="Separate draft model.", examples=["draft_target"]
     )
@@ -61,4 +68,4 @@ class DraftTarget(OneModelChain):
     def exactness(self) -> Iterable[Exactness]:
         """Exact on the reference engine; on TensorRT-LLM it depends on the logits."""
         on_engines = BY_LOGITS if self.use_draft_logits else BY_TOKENS
-        return (REFERENCE_CHAIN, on_engines, *TWO_MODELS)
+        return (exact_chain(), on_engines, *TWO_MODELS)

@@ -1,4 +1,4 @@
-"""Which parameters of a dynamic draft tree fit one another."""
+"""Which parameters of a chain method's draft tree fit one another."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from trtspec.methods.draft_length import MAX_DRAFT_LENGTH, longest_draft
 from trtspec.methods.faults import rule_error
-from trtspec.methods.trees import DYNAMIC
+from trtspec.methods.trees import DYNAMIC, Paths, tree_shape
 
 
 def require_dynamic_tree(
@@ -59,4 +59,28 @@ def require_dynamic_tree(
             "tree_tokens",
             f"is {tokens}, with depth {draft_length} and {top_k} children per node",
             f"from {draft_length} (a chain) to {most} (all that is drafted)",
+        )
+
+
+def require_fixed_tree(
+    tree: str | Paths, draft_length: int | Mapping[int, int]
+) -> None:
+    """Refuse a fixed tree that is deeper than the draft length, or has several.
+
+    :raises PydanticCustomError: naming the key to change.
+    """
+    depth = tree_shape(tree).depth
+    if not isinstance(draft_length, int):
+        raise rule_error(
+            "draft_length",
+            "is a map, and a fixed tree has one depth",
+            "one number, the depth of the tree or more",
+            f"write draft_length: {depth}",
+        )
+    if depth > draft_length:
+        raise rule_error(
+            "tree",
+            f"is {depth} levels deep, but draft_length is {draft_length}",
+            f"up to {draft_length} levels",
+            "choose a flatter tree, or raise draft_length",
         )

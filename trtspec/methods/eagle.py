@@ -1,6 +1,6 @@
 """``method: eagle``: a small head drafts on the target's hidden states, as a tree."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
@@ -8,7 +8,8 @@ from pydantic import Field, model_validator
 from trtspec.methods.base import DrafterKind, TrainedDrafter
 from trtspec.methods.draft_length import MAX_DRAFT_LENGTH
 from trtspec.methods.exactness import Exactness
-from trtspec.methods.faults import is_value, rule_error
+from trtspec.methods.faults import is_value, require_together, rule_error
+from trtspec.methods.reference_rules import exact_tree, typical
 from trtspec.methods.tree_field import DynamicTree
 from trtspec.methods.trees import (
     DEFAULT_TREE,
@@ -17,9 +18,10 @@ from trtspec.methods.trees import (
     require_fit,
     tree_shape,
 )
+from trtspec.methods.typical import LOSSY, PosteriorThreshold, TypicalOrExact
 
 _SOURCE = "examples/eagle/README.md; cpp/tensorrt_llm/layers (EAGLE decoding)"
-_TYPICAL = "typical acceptance keeps every token above an entropy threshold"
+_IGNORED = "without a posterior threshold TensorRT-LLM's EAGLE decodes greedily"
 
 
 class Eagle(TrainedDrafter):
@@ -30,6 +32,16 @@ class Eagle(TrainedDrafter):
 
     summary: ClassVar[str] = "a small head on the target's hidden states drafts a tree"
     drafter_kind: ClassVar[DrafterKind | None] = "eagle"
+    needs: ClassVar[str] = "an EAGLE-1 or EAGLE-2 head that was trained on this target"
+    step: ClassVar[str] = (
+        "nodes of the tree + 1; a dynamic tree has dynamic_top_k + "
+        "dynamic_top_k ** 2 * (num_layers - 1) nodes, at most max_draft_tokens"
+    )
+    settings: ClassVar[tuple[Mapping[str, object], ...]] = (
+        {"model": "path/to/head"},
+        {"tree": DYNAMIC, "dynamic_top_k": 10},
+        {"acceptance": "typical", "posterior_threshold": 0.09},
+    )
     method: Literal["eagle"] = Field(description="EAGLE-1 and 2.", examples=["eagle"])
     num_layers: int = Field(
         default=4,
@@ -57,42 +69,16 @@ class Eagle(TrainedDrafter):
         le=MAX_DRAFT_LENGTH,
         description="Children that a node is given; tree: dynamic (EAGLE-2) needs it.",
     )
-    acceptance: Literal["exact", "typical"] = Field(
-        default="exact",
-        description="exact keeps the target's output distribution; typical needs "
-        "posterior_threshold and is lossy.",
-    )
-    posterior_threshold: float | None = Field(
-        default=None,
-        ge=0.0,
-        lt=1.0,
-        description="Threshold of typical acceptance (arXiv 2401.10774).",
-    )
+    acceptance: TypicalOrExact = "exact"
+    posterior_threshold: PosteriorThreshold = None
 
     @model_validator(mode="after")
     def _consistent(self) -> "Eagle":
-        self._require_both("acceptance", "typical", "posterior_threshold")
-        self._require_both("tree", DYNAMIC, "dynamic_top_k")
+        require_together(self, "acceptance", "typical", "posterior_threshold")
+        require_together(self, "tree", DYNAMIC, "dynamic_top_k")
         if not self.is_dynamic:
             self._require_fixed_tree()
         return self
-
-    def _require_both(self, key: str, value: str, companion: str) -> None:
-        chosen = getattr(self, key) == value
-        if chosen and getattr(self, companion) is None:
-            raise rule_error(
-                key,
-                f"is {value}, and {companion} is not given",
-                f"{key}: {value} together with {companion}",
-                f"add {companion}, or delete {key}",
-            )
-        if not chosen and getattr(self, companion) is not None:
-            raise rule_error(
-                companion,
-                f"has no effect: {key} is not {value}",
-                f"{companion} only together with {key}: {value}",
-                f"delete {companion}, or write {key}: {value}",
-            )
 
     def _require_fixed_tree(self) -> None:
         shape, given = self.shape, self.model_fields_set
@@ -138,14 +124,12 @@ class Eagle(TrainedDrafter):
         grown = self.dynamic_top_k + self.dynamic_top_k**2 * (self.num_layers - 1)
         return min(grown, self.max_draft_tokens)
 
-    @property
-    def lossy_allowed(self) -> bool:
-        """Whether the recipe accepts an output that is not the target's own."""
-        return self.allow_lossy or self.acceptance == "typical"
-
     def exactness(self) -> Iterable[Exactness]:
-        """Greedy without a threshold; typical acceptance is never exact."""
+        """Greedy only on engines; typical acceptance is never exact when sampling."""
         if self.acceptance == "typical":
-            return (Exactness("tensorrt", "", _TYPICAL, _TYPICAL, _SOURCE),)
-        ignored = "without a posterior threshold TensorRT-LLM's EAGLE decodes greedily"
-        return (Exactness("tensorrt", sampled=ignored, source=_SOURCE),)
+            return (typical(LOSSY), Exactness("tensorrt", "", LOSSY, LOSSY, _SOURCE))
+        paper = "arXiv 2406.16858" if self.is_dynamic else "arXiv 2401.15077"
+        return (
+            exact_tree(paper, chosen=self.is_dynamic),
+            Exactness("tensorrt", sampled=_IGNORED, source=_SOURCE),
+        )

@@ -1,13 +1,8 @@
-"""What accepting tokens that are proposed from outside does to the output."""
+"""What TensorRT engines do to the output when tokens are proposed from outside."""
 
 from trtspec.methods.exactness import Exactness
 
 _SOURCE = "cpp/tensorrt_llm/kernels/speculativeDecoding/externalDraftTokensKernels"
-
-REFERENCE_CHAIN = Exactness(
-    "reference", source="rejection sampling, arXiv 2211.17192 and 2302.01318"
-)
-"""The embedded engine: exact, greedy and sampled."""
 
 BY_TOKENS = Exactness(
     "tensorrt",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from pydantic import BaseModel
 from pydantic_core import PydanticCustomError
 
 Place = tuple[str | int, ...]
@@ -24,6 +25,28 @@ def rule_error(
         place = (place,) if place else ()
     details = {"place": place, "what": what, "allowed": allowed, "action": action}
     return PydanticCustomError("recipe_rule", "{what}; allowed: {allowed}", details)
+
+
+def require_together(section: BaseModel, key: str, value: str, companion: str) -> None:
+    """Refuse a word without the key that it needs, and that key without the word.
+
+    :raises PydanticCustomError: naming the one that is there.
+    """
+    chosen = getattr(section, key) == value
+    if chosen and getattr(section, companion) is None:
+        raise rule_error(
+            key,
+            f"is {value}, and {companion} is not given",
+            f"{key}: {value} together with {companion}",
+            f"add {companion}, or delete {key}",
+        )
+    if not chosen and getattr(section, companion) is not None:
+        raise rule_error(
+            companion,
+            f"has no effect: {key} is not {value}",
+            f"{companion} only together with {key}: {value}",
+            f"delete {companion}, or write {key}: {value}",
+        )
 
 
 def is_value(key: str, value: object, given: Collection[str]) -> str:

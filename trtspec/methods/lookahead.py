@@ -1,6 +1,6 @@
 """``method: lookahead``: the target drafts for itself from n-grams it has seen pass."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
@@ -9,12 +9,19 @@ from trtspec.methods.base import DraftingMethod
 from trtspec.methods.draft_length import MAX_DRAFT_LENGTH
 from trtspec.methods.exactness import Exactness
 from trtspec.methods.faults import key_to_blame, rule_error
+from trtspec.methods.reference_rules import exact_tree
 
 
 class Lookahead(DraftingMethod):
     """Jacobi iterations in a window, verified n-grams (arXiv 2402.02057)."""
 
     summary: ClassVar[str] = "the target's own n-grams from parallel Jacobi iterations"
+    needs: ClassVar[str] = "nothing"
+    step: ClassVar[str] = "(window_size + verification_set_size) * (ngram_size - 1)"
+    settings: ClassVar[tuple[Mapping[str, object], ...]] = ({},)
+    of_request: ClassVar[frozenset[str]] = frozenset(
+        {"window_size", "ngram_size", "verification_set_size"}
+    )
     method: Literal["lookahead"] = Field(description="Lookahead decoding.")
     window_size: int = Field(
         default=4, ge=1, le=MAX_DRAFT_LENGTH, description="W: positions ahead."
@@ -58,8 +65,9 @@ class Lookahead(DraftingMethod):
         return max(n - 2, 0) + (w - 1 + g) * (n - 1)
 
     def exactness(self) -> Iterable[Exactness]:
-        """The decoder is fixed to greedy."""
+        """The decoder of engines is fixed to greedy."""
         return (
+            exact_tree("arXiv 2402.02057", chosen=True),
             Exactness(
                 "tensorrt",
                 sampled="TensorRT-LLM's lookahead decodes greedily whatever is asked",

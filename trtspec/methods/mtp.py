@@ -1,12 +1,13 @@
-"""``method: mtp``: next-token heads that are part of the target's checkpoint draft."""
+"""``method: mtp``: next-token heads, mostly of the target's own checkpoint, draft."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
 
+from trtspec.methods.base import DrafterKind
 from trtspec.methods.draft_length import longest_draft
 from trtspec.methods.dynamic_tree import require_dynamic_tree
 from trtspec.methods.exactness import Exactness
@@ -28,9 +29,11 @@ from trtspec.methods.pytorch_rules import (
     greedy_only,
     lossy,
 )
+from trtspec.methods.reference_rules import exact_chain, exact_tree, relaxed
+from trtspec.methods.relaxed import LOSSY, require_relaxed
 from trtspec.methods.trees import DYNAMIC
 
-_RELAXED = "relaxed acceptance keeps any of the likeliest tokens within a margin"
+_PAPER = "arXiv 2412.19437"
 _TREE = "a dynamic tree of MTP is documented for greedy decoding only"
 _CHAIN = (
     greedy_only(R1_0, IGNORED),
@@ -43,9 +46,37 @@ _CHAIN = (
 class Mtp(EnhancedChain):
     """Multi-token prediction (arXiv 2412.19437): DeepSeek's heads and their like."""
 
-    summary: ClassVar[str] = "next-token heads inside the target's checkpoint draft"
+    summary: ClassVar[str] = (
+        "next-token heads, mostly of the target's checkpoint, draft"
+    )
+    drafter_kind: ClassVar[DrafterKind | None] = "mtp"
+    needs: ClassVar[str] = (
+        "a target with next-token heads; reference takes them from elsewhere too"
+    )
+    step: ClassVar[str] = (
+        "draft_length + 1; a dynamic tree: tree_tokens + 1, or else "
+        "tree_top_k * draft_length + 1"
+    )
+    settings: ClassVar[tuple[Mapping[str, object], ...]] = (
+        {"draft_length": 3},
+        {"tree": DYNAMIC, "tree_top_k": 4},
+        {"acceptance": "relaxed", "relaxed_top_k": 10, "relaxed_delta": 0.6},
+        {"model": "path/to/heads"},
+    )
     method: Literal["mtp"] = Field(
         description="Multi-token prediction.", examples=["mtp"]
+    )
+    model: str | None = Field(
+        default=None,
+        min_length=1,
+        description="Checkpoint of heads that are kept outside the target's: directory "
+        "(relative to the recipe) or Hugging Face id. Backend reference only; the "
+        "target's own heads if unset.",
+    )
+    revision: str | None = Field(
+        default=None,
+        min_length=1,
+        description="Revision of these heads on the hub; its default if unset.",
     )
     acceptance: Literal["exact", "relaxed"] = Field(  # type: ignore[assignment]
         default="exact",
@@ -88,27 +119,46 @@ class Mtp(EnhancedChain):
         require_dynamic_tree(
             self.tree, self.tree_top_k, self.tree_tokens, self.draft_length
         )
-        self._require_relaxed()
+        require_relaxed(
+            self.acceptance,
+            {"relaxed_top_k": self.relaxed_top_k, "relaxed_delta": self.relaxed_delta},
+            {"thinking_tokens": self.thinking_tokens},
+        )
+        self._require_one_head()
+        if self.revision is not None and self.model is None:
+            raise rule_error(
+                "revision",
+                "has no effect: model is not given",
+                "revision only together with model",
+                "delete revision, or add model",
+            )
         return self
 
-    def _require_relaxed(self) -> None:
-        relaxed = self.acceptance == "relaxed"
-        for key in ("relaxed_top_k", "relaxed_delta"):
-            if relaxed and getattr(self, key) is None:
-                raise rule_error(
-                    "acceptance",
-                    f"is relaxed, and {key} is not given",
-                    "relaxed together with relaxed_top_k and relaxed_delta",
-                    f"add {key}, or delete acceptance",
-                )
-        for key in ("relaxed_top_k", "relaxed_delta", "thinking_tokens"):
-            if not relaxed and getattr(self, key) is not None:
-                raise rule_error(
-                    key,
-                    "has no effect: acceptance is not relaxed",
-                    f"{key} only together with acceptance: relaxed",
-                    f"delete {key}, or write acceptance: relaxed",
-                )
+    def _require_one_head(self) -> None:
+        if self.model is not None and self._branches_over_heads:
+            raise rule_error(
+                "tree",
+                "is dynamic, and vanilla is true",
+                "a dynamic tree only where one head drafts all positions",
+                "delete tree or vanilla",
+            )
+
+    @property
+    def _branches_over_heads(self) -> bool:
+        """Whether a tree is wanted of one head per position; reference has none."""
+        return self.vanilla and self.tree is not None
+
+    @property
+    def draft_model(self) -> str | None:
+        """Reference of the heads' checkpoint; None if they are the target's own."""
+        return self.model
+
+    @property
+    def named(self) -> str:
+        """The method, with heads from elsewhere, which only one backend takes."""
+        if self.model is not None:
+            return f"{self.method} with a model of its own"
+        return self.method + (" with a dynamic tree" if self.tree else "")
 
     @property
     def longest_draft(self) -> int:
@@ -119,15 +169,20 @@ class Mtp(EnhancedChain):
         assert self.tree_top_k is not None, "validated"
         return self.tree_tokens or self.tree_top_k * deepest
 
-    @property
-    def lossy_allowed(self) -> bool:
-        """Whether the recipe accepts an output that is not the target's own."""
-        return self.allow_lossy or self.acceptance == "relaxed"
-
     def exactness(self) -> Iterable[Exactness]:
         """By release; relaxed acceptance is never exact."""
+        here = () if self._branches_over_heads else (self._on_reference,)
+        return here if self.model is not None else (*here, *self._on_pytorch)
+
+    @property
+    def _on_reference(self) -> Exactness:
         if self.acceptance == "relaxed":
-            return lossy(_RELAXED)
-        if self.tree == DYNAMIC:
-            return (greedy_only(MAIN, _TREE),)
-        return _CHAIN
+            return relaxed(LOSSY)
+        is_tree = self.tree == DYNAMIC
+        return exact_tree(_PAPER, chosen=True) if is_tree else exact_chain(_PAPER)
+
+    @property
+    def _on_pytorch(self) -> Iterable[Exactness]:
+        if self.acceptance == "relaxed":
+            return lossy(LOSSY)
+        return (greedy_only(MAIN, _TREE),) if self.tree == DYNAMIC else _CHAIN

@@ -40,9 +40,9 @@ class OneModelChain(ChainMethod):
 
     rejection_sampling: bool = Field(
         default=False,
-        description="Accept sampled drafts by p/q rejection in place of comparing "
-        "them with a sampled target token: as exact, and more is accepted. Needs "
-        "FlashInfer.",
+        description="TensorRT-LLM: accept sampled drafts by p/q rejection in place of "
+        "comparing them with a sampled target token: as exact, and more is accepted. "
+        "Needs FlashInfer. Backend reference always rejects by p/q.",
     )
 
 

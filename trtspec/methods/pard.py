@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import ClassVar, Literal
 
 from pydantic import Field
@@ -11,6 +11,7 @@ from trtspec.methods.base import DrafterKind
 from trtspec.methods.exactness import Exactness
 from trtspec.methods.one_model import EnhancedChain, TokenId
 from trtspec.methods.pytorch_rules import MAIN_ONLY
+from trtspec.methods.reference_rules import exact_chain
 
 
 class Pard(EnhancedChain):
@@ -18,6 +19,13 @@ class Pard(EnhancedChain):
 
     summary: ClassVar[str] = "a draft model proposes all its tokens in one forward"
     drafter_kind: ClassVar[DrafterKind | None] = "model"
+    needs: ClassVar[str] = "a causal LM with the target's token ids, trained for PARD"
+    step: ClassVar[str] = (
+        "2 * draft_length, masks included; backend reference: draft_length + 1"
+    )
+    settings: ClassVar[tuple[Mapping[str, object], ...]] = (
+        {"model": "path/to/draft-model", "draft_length": 4},
+    )
     method: Literal["pard"] = Field(
         description="Parallel draft model.", examples=["pard"]
     )
@@ -48,5 +56,5 @@ class Pard(EnhancedChain):
         return 2 * self.longest_draft
 
     def exactness(self) -> Iterable[Exactness]:
-        """Newest releases only."""
-        return MAIN_ONLY
+        """Of TensorRT-LLM, in the newest releases only."""
+        return (exact_chain("arXiv 2504.18583"), *MAIN_ONLY)

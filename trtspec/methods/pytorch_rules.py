@@ -13,8 +13,9 @@ R1_0 = ">=1.0,<1.1"
 R1_1 = ">=1.1,<1.2"
 R1_2 = ">=1.2,<1.3"
 MAIN = ">=1.3.0rc22,<1.5"
-ANY = (R1_0, R1_1, R1_2, MAIN)
-"""The release families, in PEP 440 specifiers."""
+FAMILIES = {"1.0": R1_0, "1.1": R1_1, "1.2": R1_2, "main": MAIN}
+"""The release families, with their versions as PEP 440 specifiers."""
+ANY = tuple(FAMILIES.values())
 
 _ACCEPTANCE = "tensorrt_llm/_torch/speculative and tensorrt_llm/_torch/pyexecutor"
 IGNORED = (

@@ -1,6 +1,6 @@
 """``method: redrafter``: a recurrent drafter searches beams of tokens."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
@@ -9,6 +9,7 @@ from trtspec.methods.base import DrafterKind, TrainedDrafter
 from trtspec.methods.draft_length import MAX_DRAFT_LENGTH
 from trtspec.methods.exactness import Exactness
 from trtspec.methods.faults import key_to_blame, rule_error
+from trtspec.methods.reference_rules import exact_tree
 
 _BEST_BEAM = "the best of the beam-searched drafts is kept, which favours likely tokens"
 _SOURCE = "cpp/tensorrt_llm/layers (explicit draft tokens); #3278"
@@ -19,6 +20,12 @@ class ReDrafter(TrainedDrafter):
 
     summary: ClassVar[str] = "a recurrent head on the target drafts several beams"
     drafter_kind: ClassVar[DrafterKind | None] = "redrafter"
+    needs: ClassVar[str] = "a recurrent drafter that was trained on this target"
+    step: ClassVar[str] = "num_beams * draft_length_per_beam + 1"
+    settings: ClassVar[tuple[Mapping[str, object], ...]] = (
+        {"model": "path/to/drafter"},
+        {"greedy_search": False},
+    )
     method: Literal["redrafter"] = Field(
         description="Recurrent drafter.", examples=["redrafter"]
     )
@@ -33,7 +40,8 @@ class ReDrafter(TrainedDrafter):
     )
     greedy_search: bool = Field(
         default=True,
-        description="Accept greedily; false samples, which is lossy.",
+        description="TensorRT-LLM's engine backend: accept greedily; false samples, "
+        "which is lossy there.",
     )
 
     @model_validator(mode="after")
@@ -56,8 +64,9 @@ class ReDrafter(TrainedDrafter):
         return self.num_beams * self.draft_length_per_beam
 
     def exactness(self) -> Iterable[Exactness]:
-        """Greedy search is exact; the other never is."""
+        """Of engines, greedy search is exact; the other never is."""
+        here = exact_tree("arXiv 2403.09919", chosen=True)
         if not self.greedy_search:
-            return (Exactness("tensorrt", "", _BEST_BEAM, _BEST_BEAM, _SOURCE),)
+            return (here, Exactness("tensorrt", "", _BEST_BEAM, _BEST_BEAM, _SOURCE))
         ignored = "an engine built with greedy search ignores sampling parameters"
-        return (Exactness("tensorrt", sampled=ignored, source=_SOURCE),)
+        return (here, Exactness("tensorrt", sampled=ignored, source=_SOURCE))

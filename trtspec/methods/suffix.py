@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
@@ -11,6 +11,7 @@ from trtspec.methods.base import ChainMethod
 from trtspec.methods.exactness import Exactness
 from trtspec.methods.faults import rule_error
 from trtspec.methods.pytorch_rules import MAIN_ONLY
+from trtspec.methods.reference_rules import exact_chain
 
 LONGEST_POOLED_MATCH = 64
 """Tokens that a match in the pool of all requests is capped at."""
@@ -22,6 +23,12 @@ class Suffix(ChainMethod):
     """Suffix automaton over prompt and output; needs no checkpoint."""
 
     summary: ClassVar[str] = "copies what followed the longest suffix seen before"
+    needs: ClassVar[str] = "nothing"
+    step: ClassVar[str] = "draft_length + 1"
+    settings: ClassVar[tuple[Mapping[str, object], ...]] = ({"draft_length": 4},)
+    of_request: ClassVar[frozenset[str]] = frozenset(
+        {"draft_length", "max_matching_ngram"}
+    )
     method: Literal["suffix"] = Field(
         description="Suffix automaton.", examples=["suffix"]
     )
@@ -62,6 +69,11 @@ class Suffix(ChainMethod):
             )
         return self
 
+    @property
+    def follows_batch(self) -> bool:
+        """Whether drafts are looked up in other requests' texts."""
+        return self.global_pool or super().follows_batch
+
     def exactness(self) -> Iterable[Exactness]:
         """Each draft token is compared with one sampled from the target."""
-        return MAIN_ONLY
+        return (exact_chain("arXiv 2411.10666", chosen=True), *MAIN_ONLY)

@@ -9,15 +9,18 @@ from typing import Any
 
 from trtspec.errors import UsageError
 from trtspec.models.config import CONFIG, OUTPUT_WEIGHT, read_config, shape_of
-from trtspec.models.eagle3 import refuse_head_as_model
+from trtspec.models.drafter_signs import refuse_drafter_as_model
 from trtspec.models.gguf import read_gguf
 from trtspec.models.gguf_shape import find_gguf, gguf_shape, token_count
 from trtspec.models.info import DTYPE_BYTES, ModelInfo, ModelShape
+from trtspec.models.json_file import read_json_object
+from trtspec.models.next_token import stored_next_token_heads
 from trtspec.models.pickled import (
     configured_dtype,
     pickled_bytes,
     pickled_files,
     pickled_names,
+    pickled_tensors,
 )
 from trtspec.models.stored import require_stored_as_described
 from trtspec.models.tensor_header import TensorHeader, stored_dtype
@@ -50,9 +53,9 @@ def describe(directory: Path) -> ModelInfo:
 
 
 def _describe_safetensors(directory: Path) -> ModelInfo:
-    config = read_config(directory)
+    config = _config(directory)
     tensors = read_tensors(directory)
-    refuse_head_as_model(directory, config, tensors)
+    refuse_drafter_as_model(directory, config, tensors)
     shape = shape_of(directory, config, tensors)
     require_stored_as_described(directory / CONFIG, config, shape, tensors)
     if shape.tied_embeddings:
@@ -62,13 +65,14 @@ def _describe_safetensors(directory: Path) -> ModelInfo:
         tokenizer_entries=_entries(directory),
         format="safetensors",
         directory=directory,
+        stored_next_token_heads=stored_next_token_heads(tensors),
         **_sizes(tensors.values()),
     )
 
 
 def _describe_pickled(directory: Path) -> ModelInfo:
-    config = read_config(directory)
-    refuse_head_as_model(directory, config, pickled_names(directory))
+    config = _config(directory)
+    refuse_drafter_as_model(directory, config, pickled_tensors(directory))
     shape = shape_of(directory, config, pickled_names(directory))
     dtype = configured_dtype(directory / CONFIG, config)
     weight_bytes = pickled_bytes(directory)
@@ -81,6 +85,12 @@ def _describe_pickled(directory: Path) -> ModelInfo:
         format="torch",
         directory=directory,
     )
+
+
+def _config(directory: Path) -> dict[str, Any]:
+    """Read the configuration of what runs by itself."""
+    refuse_drafter_as_model(directory, read_json_object(directory / CONFIG), {})
+    return read_config(directory)
 
 
 def _entries(directory: Path) -> int | None:

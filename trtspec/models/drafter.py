@@ -11,11 +11,14 @@ from trtspec.errors import UsageError
 from trtspec.methods.base import DrafterKind
 from trtspec.models.config import CONFIG
 from trtspec.models.drafter_files import (
-    DRAFTER_WEIGHTS,
+    Loader,
     drafter_weight_files,
+    drafter_weight_names,
     is_pickled,
 )
 from trtspec.models.drafter_shape import DrafterShape, shape_by_kind
+from trtspec.models.drafter_signs import refuse_other_kind
+from trtspec.models.drafter_tensors import drafter_tensors
 from trtspec.models.eagle3 import refuse_eagle3
 from trtspec.models.info import Format
 from trtspec.models.json_file import read_json_object
@@ -23,12 +26,18 @@ from trtspec.models.pickled import (
     PICKLED_INDEX,
     pickled_bytes,
     pickled_names,
+    pickled_tensors,
     stored_bytes,
 )
-from trtspec.models.safetensors_header import read_header
-from trtspec.models.speculators import refuse_speculators
+from trtspec.models.published import published_quantization
+from trtspec.models.speculators import (
+    at_the_top,
+    refuse_speculators,
+    refuse_unread_speculators,
+)
 from trtspec.models.tensor_header import TensorHeader, stored_dtype
-from trtspec.models.weights import read_tensors
+
+_PREFIX = "model."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +50,8 @@ class DrafterInfo(DrafterShape):
         the configuration names.
     :param weight_bytes: bytes of the weights; of pickled ones, of their files.
     :param format: ``torch`` for pickled weights, which are never opened.
-    :param files: names of the weight files that TensorRT-LLM loads, with their index.
+    :param files: names of the weight files that are loaded, with their index.
+    :param quantization: ``none``, or the method the stored weights are quantized with.
     :param directory: where the checkpoint is; takes no part in comparisons.
     """
 
@@ -51,6 +61,7 @@ class DrafterInfo(DrafterShape):
     weight_bytes: int
     format: Format
     files: tuple[str, ...]
+    quantization: str = "none"
     directory: Path = field(compare=False)
 
     @property
@@ -59,12 +70,15 @@ class DrafterInfo(DrafterShape):
         return self.format == "safetensors"
 
 
-def describe_drafter(directory: Path, kind: DrafterKind) -> DrafterInfo:
+def describe_drafter(
+    directory: Path, kind: DrafterKind, loader: Loader = "tensorrt_llm"
+) -> DrafterInfo:
     """Describe a drafter from its configuration and headers, never its weights.
 
-    Where several weight files are there, the one that TensorRT-LLM loads counts.
+    Where several weight files are there, the one that is loaded counts.
 
     :param kind: any but a model.
+    :param loader: who is to load it: they read different layouts.
     :raises UsageError: if the checkpoint is incomplete or damaged, or is a drafter of
         another kind; the message names the file and what to do.
     """
@@ -74,30 +88,68 @@ def describe_drafter(directory: Path, kind: DrafterKind) -> DrafterInfo:
             action=f"give the directory of the drafter for method {kind}",
         )
     config = read_json_object(directory / CONFIG)
-    files = drafter_weight_files(directory, kind)
+    files = drafter_weight_files(directory, kind, loader)
     if not files:
-        raise _no_weights(directory, kind)
-    tensors = None if is_pickled(files[0]) else _tensors(directory, files)
-    if kind == "eagle":
-        refuse_eagle3(directory, config, tensors or pickled_names(directory))
-    if kind in ("eagle3", "dflash"):
-        refuse_speculators(directory, config, kind)
+        if loader == "reference":
+            refuse_other_kind(directory, config, {}, kind)
+        raise _no_weights(directory, kind, loader)
+    tensors: Mapping[str, TensorHeader] | None = None
+    if not is_pickled(files[0]):
+        tensors = drafter_tensors(directory, files)
+    if loader == "reference":
+        config = _whole_configuration(directory, kind, config, tensors)
+        tensors = _without_prefix(kind, tensors)
+    else:
+        _refuse_for_tensorrt_llm(directory, kind, config, tensors)
     return DrafterInfo(
-        **shape_by_kind(directory, kind, config, tensors),
+        **shape_by_kind(directory, kind, config, tensors, loader),
         kind=kind,
         family=_text(config.get("model_type")),
         dtype=_dtype(config, tensors),
         weight_bytes=_weight_bytes(directory, files, tensors),
         format="torch" if tensors is None else "safetensors",
         files=files,
+        quantization=published_quantization(directory, config).named,
         directory=directory,
     )
 
 
-def _tensors(directory: Path, files: tuple[str, ...]) -> dict[str, TensorHeader]:
-    name = files[0]
-    one = name.endswith(".safetensors")
-    return read_header(directory / name) if one else read_tensors(directory)
+def _whole_configuration(
+    directory: Path,
+    kind: DrafterKind,
+    config: Mapping[str, Any],
+    tensors: Mapping[str, TensorHeader] | None,
+) -> dict[str, Any]:
+    """Give all sizes at the top, once it is the kind that the reference engine wants.
+
+    :raises UsageError: if it is another kind of drafter.
+    """
+    refuse_unread_speculators(directory, config, kind)
+    whole = at_the_top(config, tensors)
+    known = pickled_tensors(directory) if tensors is None else tensors
+    refuse_other_kind(directory, whole, known, kind)
+    return whole
+
+
+def _without_prefix(
+    kind: DrafterKind, tensors: Mapping[str, TensorHeader] | None
+) -> Mapping[str, TensorHeader] | None:
+    """Name a head's tensors without ``model.``, which the reference engine skips."""
+    if tensors is None or kind not in ("eagle", "eagle3", "dflash"):
+        return tensors
+    return {name.removeprefix(_PREFIX): tensor for name, tensor in tensors.items()}
+
+
+def _refuse_for_tensorrt_llm(
+    directory: Path,
+    kind: DrafterKind,
+    config: Mapping[str, Any],
+    tensors: Mapping[str, TensorHeader] | None,
+) -> None:
+    if kind == "eagle":
+        refuse_eagle3(directory, config, tensors or pickled_names(directory))
+    if kind in ("eagle3", "dflash"):
+        refuse_speculators(directory, config, kind)
 
 
 def _weight_bytes(
@@ -123,10 +175,10 @@ def _text(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _no_weights(directory: Path, kind: DrafterKind) -> UsageError:
+def _no_weights(directory: Path, kind: DrafterKind, loader: Loader) -> UsageError:
     return UsageError(
         f"holds no {kind} weights",
         where=str(directory),
-        allowed=f"one of {', '.join(DRAFTER_WEIGHTS[kind])}",
+        allowed=f"one of {', '.join(drafter_weight_names(kind, loader))}",
         action=f"give the directory of a whole checkpoint for method {kind}",
     )

@@ -69,10 +69,25 @@ class DrafterConfiguration:
         return None
 
     def lacks(self, part: str, example: str) -> UsageError:
-        """Say that a part which TensorRT-LLM loads is not among the weights."""
+        """Say that a part which is loaded is not among the weights."""
         return UsageError(
             f"the weights hold no {part}: no tensor {example}",
             where=str(self.directory),
+            action="give the checkpoint as it was published",
+        )
+
+    def misshapen(
+        self, name: str, shape: tuple[int, ...], allowed: tuple[int | None, ...]
+    ) -> UsageError:
+        """Say that a tensor does not have the shape that the others ask for.
+
+        :param allowed: None where another tensor that tells the size has none.
+        """
+        sizes = ", ".join("?" if size is None else str(size) for size in allowed)
+        return UsageError(
+            f"the tensor {name} is {list(shape)}",
+            where=str(self.directory),
+            allowed=f"[{sizes}], as the other tensors have it",
             action="give the checkpoint as it was published",
         )
 

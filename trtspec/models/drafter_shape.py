@@ -11,7 +11,14 @@ from typing import Any
 from trtspec.methods.base import DrafterKind
 from trtspec.models.dflash_shape import dflash_shape
 from trtspec.models.drafter_configuration import DrafterConfiguration
+from trtspec.models.drafter_files import Loader
 from trtspec.models.eagle3_shape import eagle3_shape
+from trtspec.models.reference_heads import (
+    eagle3_fused_shape,
+    eagle_shape,
+    full_dflash_shape,
+)
+from trtspec.models.reference_shape import medusa_shape, mtp_shape, redrafter_shape
 from trtspec.models.tensor_header import TensorHeader
 
 Tensors = Mapping[str, TensorHeader]
@@ -26,7 +33,7 @@ _REDRAFTER_LAYER = re.compile(r"(lm_heads?|0)\.(\d+)\.linear\.weight")
 class DrafterShape:
     """Sizes of a drafter's parts; None is what the checkpoint does not tell.
 
-    :param heads: Medusa heads.
+    :param heads: Medusa heads, or next-token heads.
     :param head_layers: residual layers of each Medusa head, or of ReDrafter's one.
     :param layers: transformer layers of an EAGLE or DFlash drafter.
     :param hidden_size: size of the target's hidden states that it was trained on.
@@ -34,6 +41,8 @@ class DrafterShape:
     :param has_fc_bias: whether EAGLE's first projection has a bias.
     :param width: size of the drafter's own hidden states (EAGLE-3, DFlash).
     :param captured_states: hidden states of the target that it reads per token.
+    :param fused_values: values of these states together, where neither their number nor
+        their size is told: then the target's size decides.
     :param target_layers: layers that its configuration takes them from, in the numbers
         of that configuration.
     :param target_vocabulary: tokens of the target that it was made for.
@@ -45,6 +54,7 @@ class DrafterShape:
     :param is_told_by: what shows that it is an EAGLE-3 head; empty if nothing does.
     :param block_size: tokens of a DFlash block, the last verified one included.
     :param mask_token: id of the token that stands for one to be drafted.
+    :param context_length: tokens that the drafter was made for.
     """
 
     heads: int | None = None
@@ -55,6 +65,7 @@ class DrafterShape:
     has_fc_bias: bool | None = None
     width: int | None = None
     captured_states: int | None = None
+    fused_values: int | None = None
     target_layers: tuple[int, ...] | None = None
     target_vocabulary: int | None = None
     has_own_embedding: bool | None = None
@@ -63,6 +74,7 @@ class DrafterShape:
     is_told_by: str | None = None
     block_size: int | None = None
     mask_token: int | None = None
+    context_length: int | None = None
 
 
 def shape_by_kind(
@@ -70,16 +82,21 @@ def shape_by_kind(
     kind: DrafterKind,
     config: Mapping[str, Any],
     tensors: Tensors | None,
+    loader: Loader = "tensorrt_llm",
 ) -> dict[str, Any]:
     """Read the sizes of a drafter's parts.
 
     :param kind: any but a model.
+    :param config: all sizes at the top.
     :param tensors: None if the weights are pickled: then the configuration counts.
+    :param loader: who is to load it.
     :returns: the fields of ``DrafterShape`` that are known.
-    :raises UsageError: if a part that TensorRT-LLM loads is missing, or a size makes no
-        sense.
+    :raises UsageError: if a part that is loaded is missing, or a size makes no sense.
     """
-    shape = _READERS[kind](DrafterConfiguration(directory, config), tensors)
+    readers = {**_READERS, **_REFERENCE} if loader == "reference" else _READERS
+    shape = readers[kind](DrafterConfiguration(directory, config), tensors)
+    longest = config.get("max_position_embeddings")
+    shape["context_length"] = longest if type(longest) is int and longest > 0 else None
     return {key: value for key, value in shape.items() if value is not None}
 
 
@@ -159,4 +176,13 @@ _READERS = {
     "redrafter": _redrafter,
     "eagle3": eagle3_shape,
     "dflash": dflash_shape,
+    "mtp": mtp_shape,
 }
+_REFERENCE = {
+    "medusa": medusa_shape,
+    "eagle": eagle_shape,
+    "eagle3": eagle3_fused_shape,
+    "dflash": full_dflash_shape,
+    "redrafter": redrafter_shape,
+}
+"""Kinds that the reference engine reads in another way."""

@@ -34,23 +34,6 @@ def refuse_eagle3(
         )
 
 
-def refuse_head_as_model(
-    directory: Path, config: Mapping[str, Any], tensors: Collection[str]
-) -> None:
-    """Refuse an EAGLE-3 head where a model is wanted that runs by itself.
-
-    :param tensors: names of the stored tensors; empty if they are not known.
-    :raises UsageError: naming what gives it away.
-    """
-    if sign := eagle3_sign(config, tensors):
-        raise UsageError(
-            f"is an EAGLE-3 head ({sign}), which reads another model's hidden states",
-            where=str(directory),
-            allowed="a causal language model of its own",
-            action="name the head under speculation.model with method: eagle3",
-        )
-
-
 def eagle3_sign(config: Mapping[str, Any], tensors: Collection[str]) -> str:
     """Say what shows that a checkpoint is an EAGLE-3 head; empty if nothing does.
 

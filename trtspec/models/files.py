@@ -5,7 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from trtspec.methods.base import DrafterKind
-from trtspec.models.drafter_files import DRAFTER_SETTINGS, drafter_weight_files
+from trtspec.models.drafter_files import (
+    DRAFTER_SETTINGS,
+    Loader,
+    drafter_weight_files,
+)
 from trtspec.models.gguf_shape import find_gguf
 from trtspec.models.pickled import pickled_files
 from trtspec.models.weights import weight_files
@@ -29,13 +33,16 @@ SETTINGS = (
 )
 
 
-def checkpoint_files(directory: Path, kind: DrafterKind = "model") -> tuple[Path, ...]:
+def checkpoint_files(
+    directory: Path, kind: DrafterKind = "model", loader: Loader = "tensorrt_llm"
+) -> tuple[Path, ...]:
     """List configuration, tokenizer and the weights that are loaded, sorted by name.
 
     Other files do not count: README, pickled copies of safetensors, other formats.
     Pickled weights count where there are neither safetensors nor a GGUF.
 
     :param kind: what the checkpoint is; a drafter needs no tokenizer.
+    :param loader: who loads it, if it is a drafter.
     :raises UsageError: if the index of sharded weights is damaged, or there are several
         GGUF files to choose from.
     """
@@ -44,14 +51,18 @@ def checkpoint_files(directory: Path, kind: DrafterKind = "model") -> tuple[Path
     if kind == "model":
         found |= set(_model_weights(directory))
     else:
-        found |= {directory / name for name in drafter_weight_files(directory, kind)}
+        names = drafter_weight_files(directory, kind, loader)
+        found |= {directory / name for name in names}
     return tuple(sorted(path for path in found if path.is_file()))
 
 
-def is_complete(directory: Path, kind: DrafterKind = "model") -> bool:
+def is_complete(
+    directory: Path, kind: DrafterKind = "model", loader: Loader = "tensorrt_llm"
+) -> bool:
     """Whether configuration, tokenizer and every weight file are there.
 
     :param kind: what the checkpoint is; a drafter needs no tokenizer.
+    :param loader: who loads it, if it is a drafter.
     :raises UsageError: if the index of sharded weights is damaged.
     """
     if kind == "model":
@@ -61,7 +72,7 @@ def is_complete(directory: Path, kind: DrafterKind = "model") -> bool:
         names = TOKENIZER_FILES
         speaks = any((directory / name).is_file() for name in names)
     else:
-        named = drafter_weight_files(directory, kind)
+        named = drafter_weight_files(directory, kind, loader)
         weights, speaks = tuple(directory / name for name in named), True
     return (
         (directory / "config.json").is_file()

@@ -11,11 +11,12 @@ from trtspec.errors import TrtspecError, UsageError
 from trtspec.methods.base import DrafterKind
 from trtspec.models.drafter_files import (
     DRAFTER_SETTINGS,
-    DRAFTER_WEIGHTS,
+    Loader,
+    drafter_weight_names,
     is_pickled,
 )
 from trtspec.models.files import is_complete
-from trtspec.models.pickled import PICKLED_INDEX
+from trtspec.models.pickled import PICKLED, PICKLED_INDEX
 from trtspec.models.weights import INDEX, SINGLE
 
 _WANTED = ["*.json", "*.model", "*.jinja", "*.txt"]
@@ -31,7 +32,10 @@ def is_hub_id(text: str) -> bool:
 
 
 def cached_snapshot(
-    name: str, revision: str | None, kind: DrafterKind = "model"
+    name: str,
+    revision: str | None,
+    kind: DrafterKind = "model",
+    loader: Loader = "tensorrt_llm",
 ) -> Path | None:
     """Find a complete copy in the local hub cache, without importing huggingface_hub.
 
@@ -45,7 +49,8 @@ def cached_snapshot(
         commit = revision
     snapshot = repository / "snapshots" / commit
     try:
-        return snapshot if snapshot.is_dir() and is_complete(snapshot, kind) else None
+        whole = snapshot.is_dir() and is_complete(snapshot, kind, loader)
+        return snapshot if whole else None
     except TrtspecError:
         return None
 
@@ -55,12 +60,14 @@ def download_snapshot(
     revision: str | None,
     progress: Callable[[str], None],
     kind: DrafterKind = "model",
+    loader: Loader = "tensorrt_llm",
 ) -> Path:
     """Download configuration, tokenizer and weights from the hub.
 
     Pickled weights only come where the hub has no safetensors of the checkpoint.
 
     :param kind: what the checkpoint is; of a drafter no tokenizer is fetched.
+    :param loader: who loads it, if it is a drafter.
     :raises UsageError: if the hub cannot be reached, does not have the model, or does
         not give it out; or if huggingface_hub is not installed.
     """
@@ -69,14 +76,14 @@ def download_snapshot(
     progress(f"downloading {_named(name, revision)} from the Hugging Face hub")
     try:
         listed = model_info(name, revision=revision).siblings or ()
-        wanted = wanted_patterns({file.rfilename for file in listed}, kind)
+        wanted = wanted_patterns({file.rfilename for file in listed}, kind, loader)
         snapshot = snapshot_download(
             name, revision=revision, allow_patterns=wanted, ignore_patterns=_UNWANTED
         )
     # the errors of its HTTP client, which has changed twice, have no common root
     except Exception as error:
         raise _unavailable(name, revision, error) from error
-    if not is_complete(Path(snapshot), kind):
+    if not is_complete(Path(snapshot), kind, loader):
         tokenizer = "tokenizer " if kind == "model" else ""
         raise UsageError(
             f"{_named(name, revision)} is not complete: configuration, {tokenizer}or "
@@ -88,16 +95,22 @@ def download_snapshot(
     return Path(snapshot)
 
 
-def wanted_patterns(names: Collection[str], kind: DrafterKind) -> list[str]:
+def wanted_patterns(
+    names: Collection[str], kind: DrafterKind, loader: Loader = "tensorrt_llm"
+) -> list[str]:
     """Choose which files of a repository to download, as patterns.
 
     :param names: all files of the repository.
     :param kind: what the checkpoint is.
+    :param loader: who loads it, if it is a drafter.
     """
     settings = [*_WANTED] if kind == "model" else [*DRAFTER_SETTINGS]
     if kind in ("medusa", "redrafter"):
-        offered = [name for name in DRAFTER_WEIGHTS[kind] if name in names]
-        return settings + sorted(offered, key=is_pickled)[:1]
+        looked_for = drafter_weight_names(kind, loader)
+        offered = [name for name in looked_for if name in names]
+        chosen = sorted(offered, key=is_pickled)[:1]
+        if loader == "tensorrt_llm" or not {*chosen} & {INDEX, PICKLED, PICKLED_INDEX}:
+            return settings + chosen
     if SINGLE in names or INDEX in names:
         return [*settings, "*.safetensors", INDEX]
     # neither optimizer.bin nor training_args.bin

@@ -11,6 +11,7 @@ from typing import Literal, overload
 
 from trtspec.files import cache_dir, sha256_file, write_atomic
 from trtspec.methods.base import DrafterKind
+from trtspec.models.drafter_files import Loader
 from trtspec.models.files import checkpoint_files
 
 _CACHE_NAME = "hashes.json"
@@ -27,15 +28,24 @@ _Known = dict[str, tuple[_Identity, str]]
 def file_hashes(
     directory: Path,
     kind: DrafterKind = "model",
+    loader: Loader = "tensorrt_llm",
     *,
     cached_only: Literal[False] = False,
 ) -> dict[str, str]: ...
 @overload
 def file_hashes(
-    directory: Path, kind: DrafterKind = "model", *, cached_only: bool
+    directory: Path,
+    kind: DrafterKind = "model",
+    loader: Loader = "tensorrt_llm",
+    *,
+    cached_only: bool,
 ) -> dict[str, str] | None: ...
 def file_hashes(
-    directory: Path, kind: DrafterKind = "model", *, cached_only: bool = False
+    directory: Path,
+    kind: DrafterKind = "model",
+    loader: Loader = "tensorrt_llm",
+    *,
+    cached_only: bool = False,
 ) -> dict[str, str] | None:
     """Hash the files that decide what a checkpoint does.
 
@@ -43,10 +53,11 @@ def file_hashes(
     and inode stay the same; a link counts as the file it leads to.
 
     :param kind: what the checkpoint is: a model, or a drafter of a method.
+    :param loader: who loads it, if it is a drafter.
     :param cached_only: give None instead of reading more than 1 GiB.
     :returns: file name → SHA-256 as 64 hexadecimal digits.
     """
-    files = checkpoint_files(directory, kind)
+    files = checkpoint_files(directory, kind, loader)
     known = _load()
     hashes = {path: digest for path in files if (digest := _recall(known, path))}
     unknown = [path for path in files if path not in hashes]

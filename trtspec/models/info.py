@@ -11,6 +11,9 @@ from trtspec.methods.quantization import Quantization
 DTYPE_BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
 """Bytes of one value in the types that weights and KV cache can have."""
 
+FLOATS = frozenset({"float64", *DTYPE_BYTES})
+"""Stored types that these can be made from without knowing the model."""
+
 Format = Literal["safetensors", "gguf", "torch"]
 """How weights are stored; "torch" is pickled files, which are never opened here."""
 
@@ -101,6 +104,8 @@ class ModelInfo(ModelShape):
     :param weight_bytes: bytes of all weights as they are stored; in format ``torch``
         what the index says, or the size of the file.
     :param directory: where the checkpoint is; takes no part in comparisons.
+    :param stored_next_token_heads: heads for further tokens that are among the tensors,
+        whatever the configuration says; None if the tensors' names are not known.
     """
 
     tokenizer_entries: int | None
@@ -109,6 +114,7 @@ class ModelInfo(ModelShape):
     weight_bytes: int
     format: Format
     directory: Path | None = field(default=None, compare=False)
+    stored_next_token_heads: int | None = None
 
     def weight_bytes_in(self, dtype: str) -> int:
         """Bytes that the weights take once they are converted to ``dtype``."""

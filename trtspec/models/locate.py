@@ -11,6 +11,7 @@ from trtspec.errors import UsageError
 from trtspec.methods.base import DrafterKind
 from trtspec.models.demo import DEMO
 from trtspec.models.demo_fetch import fetch_demo
+from trtspec.models.drafter_files import Loader
 from trtspec.models.hub import cached_snapshot, download_snapshot, is_hub_id
 
 _DEMO = "demo:"
@@ -27,6 +28,7 @@ class ModelReference:
     :param text: the name in the recipe.
     :param path: the local directory; None if it is known but not downloaded yet.
     :param checkpoint: what it is a checkpoint of: a model, or a method's drafter.
+    :param loader: who loads it, if it is a drafter.
     """
 
     kind: Literal["directory", "hub", "demo"]
@@ -34,6 +36,7 @@ class ModelReference:
     revision: str | None
     path: Path | None
     checkpoint: DrafterKind = "model"
+    loader: Loader = "tensorrt_llm"
 
 
 def parse_reference(
@@ -42,6 +45,8 @@ def parse_reference(
     base: Path,
     where: str = "",
     checkpoint: DrafterKind = "model",
+    *,
+    loader: Loader = "tensorrt_llm",
 ) -> ModelReference:
     """Tell what a model name means; looks at this machine only.
 
@@ -51,13 +56,16 @@ def parse_reference(
     :param base: directory that relative names start from: the recipe's.
     :param where: file:line of the name, for messages.
     :param checkpoint: what it is a checkpoint of: a model, or a method's drafter.
+    :param loader: who loads it, if it is a drafter.
     :raises UsageError: if the directory does not exist, or the name means nothing.
     """
     if text.startswith(_DEMO):
         return _demo(text, revision, where, checkpoint)
     directory = _expand(text, base)
     if directory.is_dir():
-        return ModelReference("directory", text, revision, directory, checkpoint)
+        return ModelReference(
+            "directory", text, revision, directory, checkpoint, loader
+        )
     if directory.exists():
         raise UsageError(
             f"model {text!r} is a file",
@@ -73,8 +81,8 @@ def parse_reference(
             allowed=_ALLOWED,
             action="correct the path",
         )
-    path = cached_snapshot(text, revision, checkpoint)
-    return ModelReference("hub", text, revision, path, checkpoint)
+    path = cached_snapshot(text, revision, checkpoint, loader)
+    return ModelReference("hub", text, revision, path, checkpoint, loader)
 
 
 def fetch(reference: ModelReference, progress: Callable[[str], None]) -> Path:
@@ -87,9 +95,10 @@ def fetch(reference: ModelReference, progress: Callable[[str], None]) -> Path:
         return fetch_demo(progress)
     if reference.path is not None:
         return reference.path
-    name, revision, kind = reference.text, reference.revision, reference.checkpoint
-    cached = cached_snapshot(name, revision, kind)
-    return cached or download_snapshot(name, revision, progress, kind)
+    name, revision = reference.text, reference.revision
+    kind, loader = reference.checkpoint, reference.loader
+    cached = cached_snapshot(name, revision, kind, loader)
+    return cached or download_snapshot(name, revision, progress, kind, loader)
 
 
 def _demo(

@@ -13,6 +13,7 @@ from typing import Any
 from trtspec.errors import UsageError
 from trtspec.models.info import DTYPE_BYTES
 from trtspec.models.json_file import read_json_object
+from trtspec.models.tensor_header import TensorHeader
 from trtspec.models.weights import require_shards, weight_map
 
 PICKLED = "pytorch_model.bin"
@@ -41,6 +42,11 @@ def pickled_names(directory: Path) -> frozenset[str]:
     if (directory / PICKLED).is_file() or not (directory / PICKLED_INDEX).is_file():
         return frozenset()
     return frozenset(weight_map(directory / PICKLED_INDEX))
+
+
+def pickled_tensors(directory: Path) -> dict[str, TensorHeader]:
+    """Give the tensors that an index lists, of which only the names are known."""
+    return {name: TensorHeader("unknown", (), 0) for name in pickled_names(directory)}
 
 
 def pickled_bytes(directory: Path) -> int:

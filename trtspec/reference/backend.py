@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Collection
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
 import trtspec
-from trtspec.build.command import run_command
 from trtspec.build.fingerprint import deciding_settings
 from trtspec.build.gates import refuse_blocking
 from trtspec.build.progress import SILENT
@@ -20,23 +18,17 @@ from trtspec.build.sources import Source, StageInputs
 from trtspec.build.stage import Stage, StageContext
 from trtspec.check import check_models
 from trtspec.check.rules import Rule
-from trtspec.errors import Problem
+from trtspec.errors import FindingsError, Problem, UsageError
 from trtspec.files import sha256_json
 from trtspec.models.describe import describe
+from trtspec.models.drafter import DrafterInfo, describe_drafter
 from trtspec.recipe.schema import Recipe
-from trtspec.reference import convert
-from trtspec.reference.conversion import (
-    Conversion,
-    installed_version,
-    plan_conversion,
-)
+from trtspec.reference.conversion import installed_version
+from trtspec.reference.convert_stage import CONVERT, convert_stage
 
-CONVERT_VERSION = 1
-"""Raised when the same checkpoint would be converted to other bytes."""
 CHECK_VERSION = 1
 """Raised when the same pair would be judged in another way."""
 
-CONVERT = {"target": "convert-target", "draft": "convert-draft"}
 CHECK_PAIR = "check-pair"
 FINDINGS = "findings.json"
 
@@ -90,73 +82,25 @@ class ReferenceBackend:
     def stages(self, inputs: StageInputs) -> tuple[Stage, ...]:
         """Convert each checkpoint; check that target and draft fit together."""
         dtype = inputs.recipe.target.dtype
-        converted = tuple(_convert_stage(source, dtype) for source in inputs.sources)
+        converted = tuple(convert_stage(source, dtype) for source in inputs.sources)
         if inputs.draft is None:
             return converted
-        return (*converted, _check_pair_stage(inputs.recipe, converted))
+        check = _check_pair_stage(inputs.recipe, inputs.draft, converted)
+        return (*converted, check)
 
 
 def _is_here(library: str) -> bool:
     return find_spec(library) is not None
 
 
-def _convert_stage(source: Source, dtype: str) -> Stage:
-    conversion = plan_conversion(source, dtype)
-    return Stage(
-        name=CONVERT[source.role],
-        version=CONVERT_VERSION,
-        inputs={
-            "dtype": dtype,
-            "way": conversion.way,
-            **{f"file {name}": sha for name, sha in (source.files or {}).items()},
-            **{f"version {name}": v for name, v in conversion.versions.items()},
-        },
-        action=partial(_convert, source, conversion),
-        summary=(conversion.summary,),
-        needs_bytes=conversion.needs_bytes,
-        folder=source.role,
+def _check_pair_stage(
+    recipe: Recipe, draft: Source, converted: tuple[Stage, ...]
+) -> Stage:
+    compared = (
+        "the token ids of target and draft model"
+        if draft.kind == "model"
+        else "the sizes of target and drafter"
     )
-
-
-def _convert(source: Source, conversion: Conversion, context: StageContext) -> None:
-    assert source.directory is not None, "a build fetches its sources first"
-    names = sorted(source.files or {})
-    context.log(conversion.summary)
-    if conversion.way == "copy" and not conversion.make_tokenizer:
-        convert.copy_checkpoint(
-            source.directory, context.output, names, conversion.dtype
-        )
-        return
-    task = {
-        "source": str(source.directory.absolute()),
-        "output": str(context.output.absolute()),
-        "names": names,
-        "way": conversion.way,
-        "dtype": conversion.dtype,
-        "make_tokenizer": conversion.make_tokenizer,
-    }
-    run_command(
-        [sys.executable, "-m", convert.__name__, json.dumps(task)],
-        log_file=context.log_file,
-        writes_to=context.output.parent.parent,
-        environment=_offline_environment(),
-    )
-
-
-def _offline_environment() -> dict[str, str]:
-    """Let the converter import this very trtspec, and reach no network."""
-    ours = str(Path(trtspec.__file__).parent.parent)
-    path = os.pathsep.join(filter(None, (ours, os.environ.get("PYTHONPATH"))))
-    return {
-        **os.environ,
-        "PYTHONPATH": path,
-        "HF_HUB_OFFLINE": "1",
-        "PYTHONIOENCODING": "utf-8",
-        "TQDM_DISABLE": "1",
-    }
-
-
-def _check_pair_stage(recipe: Recipe, converted: tuple[Stage, ...]) -> Stage:
     return Stage(
         name=CHECK_PAIR,
         version=CHECK_VERSION,
@@ -164,15 +108,36 @@ def _check_pair_stage(recipe: Recipe, converted: tuple[Stage, ...]) -> Stage:
             "trtspec": trtspec.__version__,
             "settings": sha256_json(deciding_settings(recipe)),
         },
-        action=partial(_check_pair, recipe),
-        summary=("compare the token ids of target and draft model",),
+        action=partial(_check_pair, recipe, draft),
+        summary=(f"compare {compared}",),
         uses=converted,
     )
 
 
-def _check_pair(recipe: Recipe, context: StageContext) -> None:
-    target, draft = (describe(context.inputs[name]) for name in CONVERT.values())
-    findings = check_models(target, draft, recipe)
+def _check_pair(recipe: Recipe, draft: Source, context: StageContext) -> None:
+    converted = context.inputs[CONVERT["draft"]]
+    target = describe(context.inputs[CONVERT["target"]])
+    if draft.kind == "model":
+        findings = check_models(target, describe(converted), recipe)
+    else:
+        drafter = _described(draft, converted)
+        findings = check_models(target, None, recipe, drafter=drafter)
     refuse_blocking(findings, SILENT)  # warnings were told before the build
     text = json.dumps([asdict(finding) for finding in findings], indent=2)
     (context.output / FINDINGS).write_text(text + "\n", encoding="utf-8")
+
+
+def _described(draft: Source, converted: Path) -> DrafterInfo:
+    """Describe a converted drafter; what pickled weights are, shows only here.
+
+    :raises FindingsError: if it is no drafter of the method, naming the one given.
+    """
+    try:
+        return describe_drafter(converted, draft.kind, "reference")
+    except UsageError as error:
+        given = str(draft.directory)
+        problems = [
+            replace(problem, where=problem.where.replace(str(converted), given))
+            for problem in error.problems
+        ]
+        raise FindingsError.from_problems(problems) from error

@@ -26,10 +26,15 @@ class Chance(Protocol):
 
 
 class SeededChance:
-    """Chance from a request's seed; independent of other requests and of the batch."""
+    """Chance from a request's seed; independent of other requests and of the batch.
 
-    def __init__(self, seed: int) -> None:
-        self._random = random.Random(seed)
+    :param apart: the request's id, to draw apart from others with the same seed. Where
+        a draft depends on what other requests came out with, their chance must not be
+        the very one that decides on the draft.
+    """
+
+    def __init__(self, seed: int, apart: str | None = None) -> None:
+        self._random = random.Random(seed if apart is None else f"{seed} {apart}")
 
     def flip(self, probability: float) -> bool:
         """Come out True with the given probability (never at 0, always at 1)."""

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Literal
 
 from trtspec.build.sources import Source
 from trtspec.errors import BuildError
-from trtspec.models.info import ModelInfo
+from trtspec.models.drafter import DrafterInfo
+from trtspec.models.drafter_tensors import drafter_tensors
+from trtspec.models.info import DTYPE_BYTES, FLOATS, ModelInfo
+from trtspec.models.tensor_header import TensorHeader
 from trtspec.models.weights import read_tensors
 
-Way = Literal["copy", "cast", "load"]
-
-FLOATS = frozenset({"float64", "float32", "bfloat16", "float16"})
-"""Stored types that a dtype can be made from without knowing the model."""
+Way = Literal["copy", "cast", "load", "unpickle"]
 
 FAST_TOKENIZER = "tokenizer.json"
 _SMALL_FILES_BYTES = 32_000_000
@@ -24,6 +25,7 @@ _DECIDE = {
     "copy": (),
     "cast": ("torch", "safetensors"),
     "load": ("torch", "safetensors", "transformers", "tokenizers", "gguf"),
+    "unpickle": ("torch", "safetensors"),
 }
 _TOKENIZER_DECIDES = ("transformers", "tokenizers")
 
@@ -33,7 +35,8 @@ class Conversion:
     """How one checkpoint is converted.
 
     :param way: ``copy`` the weight files as they are, ``cast`` them tensor by tensor,
-        or ``load`` the model through transformers (GGUF).
+        ``load`` the model through transformers (GGUF), or ``unpickle`` a drafter's
+        tensors, and nothing but tensors.
     :param make_tokenizer: whether the fast tokenizer must be made from a slow one.
     """
 
@@ -58,6 +61,8 @@ class Conversion:
             "copy": f"copy {self.dtype} safetensors",
             "cast": f"cast {self.source_dtype} safetensors to {self.dtype}",
             "load": f"convert GGUF ({self.source_dtype}) to {self.dtype} safetensors",
+            "unpickle": f"read pickled tensors (weights_only) into {self.dtype} "
+            "safetensors",
         }[self.way]
         return f"{does}, make {FAST_TOKENIZER}" if self.make_tokenizer else does
 
@@ -78,25 +83,48 @@ def plan_conversion(source: Source, dtype: str) -> Conversion:
         own code to undo.
     """
     info = source.info
-    assert isinstance(info, ModelInfo), "stages are planned for known models"
+    assert info is not None, "stages are planned for known checkpoints"
+    if isinstance(info, DrafterInfo):
+        return _plan_drafter(source, info, dtype)
     if info.format == "gguf":
         return Conversion("load", dtype, False, _needs(info, dtype), info.dtype)
-    stored = _float_types(source)
+    assert source.directory is not None, "a build fetches its sources first"
+    tensors = read_tensors(source.directory)
+    stored = _float_types(source, info.quantization, tensors)
     way: Way = "copy" if stored <= {dtype} else "cast"
     make_tokenizer = FAST_TOKENIZER not in (source.files or {})
     return Conversion(way, dtype, make_tokenizer, _needs(info, dtype), info.dtype)
+
+
+def _plan_drafter(source: Source, info: DrafterInfo, dtype: str) -> Conversion:
+    if info.format == "torch":
+        # what is stored in 16 bits may become twice as large
+        needs = 2 * info.weight_bytes + _SMALL_FILES_BYTES
+        return Conversion("unpickle", dtype, False, needs, info.dtype or "unknown")
+    tensors = drafter_tensors(info.directory, info.files)
+    stored = _float_types(source, info.quantization, tensors)
+    way: Way = "copy" if stored <= {dtype} else "cast"
+    needs = sum(
+        tensor.elements * DTYPE_BYTES[dtype]
+        if "float" in tensor.dtype
+        else tensor.nbytes
+        for tensor in tensors.values()
+    )
+    return Conversion(
+        way, dtype, False, needs + _SMALL_FILES_BYTES, info.dtype or "unknown"
+    )
 
 
 def _needs(info: ModelInfo, dtype: str) -> int:
     return info.weight_bytes_in(dtype) + _SMALL_FILES_BYTES
 
 
-def _float_types(source: Source) -> set[str]:
-    assert source.directory is not None
-    assert isinstance(source.info, ModelInfo), "its format is known"
-    if source.info.quantization != "none":
-        raise _quantized(source, source.info.quantization)
-    types = {tensor.dtype for tensor in read_tensors(source.directory).values()}
+def _float_types(
+    source: Source, quantization: str, tensors: Mapping[str, TensorHeader]
+) -> set[str]:
+    if quantization != "none":
+        raise _quantized(source, quantization)
+    types = {tensor.dtype for tensor in tensors.values()}
     floats = {name for name in types if "float" in name}
     if unknown := floats - FLOATS:
         raise _quantized(source, ", ".join(sorted(unknown)))

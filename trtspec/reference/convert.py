@@ -18,33 +18,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trtspec.models.json_file import read_json_object
+from trtspec.reference.settings_files import normalise, write_json
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 _LONGEST_MESSAGE = 400
 
-CONFIG = "config.json"
-GENERATION_CONFIG = "generation_config.json"
-TOKENIZER_CONFIG = "tokenizer_config.json"
 SINGLE = "model.safetensors"
 INDEX = "model.safetensors.index.json"
+PICKLED_INDEX = "pytorch_model.bin.index.json"
 
-_FROM_WHERE = frozenset(
-    {
-        "_name_or_path",
-        "_model_name_or_path",
-        "name_or_path",
-        "is_local",
-        "local_files_only",
-        "tokenizer_file",
-        "special_tokens_map_file",
-        "cache_dir",
-        "_commit_hash",
-        "_from_model_config",
-    }
-)
-"""Keys that say where a checkpoint was loaded from, not what it is."""
+_PICKLED = (".pt", ".bin")
+_RENAMED = {"medusa_lm_head.safetensors": SINGLE}
+"""A drafter's file of one method → what it is called once it is converted."""
 
 
 def copy_checkpoint(source: Path, output: Path, names: list[str], dtype: str) -> None:
@@ -53,7 +40,7 @@ def copy_checkpoint(source: Path, output: Path, names: list[str], dtype: str) ->
     :param names: the checkpoint's files, relative to ``source``.
     """
     for name in names:
-        shutil.copyfile(source / name, output / name)
+        shutil.copyfile(source / name, output / _RENAMED.get(name, name))
     normalise(output, dtype)
 
 
@@ -62,11 +49,14 @@ def cast_checkpoint(source: Path, output: Path, names: list[str], dtype: str) ->
     weights = [name for name in names if name.endswith(".safetensors")]
     others = [name for name in names if name not in weights]
     copy_checkpoint(source, output, others, dtype)
-    total = sum(_cast_file(source / name, output / name, dtype) for name in weights)
+    total = sum(
+        _cast_file(source / name, output / _RENAMED.get(name, name), dtype)
+        for name in weights
+    )
     if (output / INDEX).is_file():
         index = read_json_object(output / INDEX)
         index["metadata"] = {**index.get("metadata", {}), "total_size": total}
-        _write_json(output / INDEX, index)
+        write_json(output / INDEX, index)
 
 
 def _cast_file(source: Path, output: Path, dtype: str) -> int:
@@ -83,6 +73,27 @@ def _cast_file(source: Path, output: Path, dtype: str) -> int:
             tensors[name] = tensor.to(wanted) if tensor.is_floating_point() else tensor
     save_file(tensors, str(output), metadata={"format": "pt"})
     return sum(tensor.nbytes for tensor in tensors.values())
+
+
+def unpickle_checkpoint(
+    source: Path, output: Path, names: list[str], dtype: str
+) -> None:
+    """Make one safetensors file of pickled tensors; no code of theirs is run.
+
+    :raises ValueError: if a file holds anything but tensors by name.
+    """
+    import torch
+    from safetensors.torch import save_file
+
+    from trtspec.reference.unpickle import read_pickled
+
+    weights = [name for name in names if name.endswith(_PICKLED)]
+    others = [name for name in names if name not in (*weights, PICKLED_INDEX)]
+    copy_checkpoint(source, output, others, dtype)
+    tensors: dict[str, Tensor] = {}
+    for name in weights:
+        tensors |= read_pickled(source / name, getattr(torch, dtype))
+    save_file(tensors, str(output / SINGLE), metadata={"format": "pt"})
 
 
 def load_gguf(source: Path, output: Path, names: list[str], dtype: str) -> None:
@@ -140,38 +151,11 @@ def make_tokenizer(source: Path, output: Path) -> None:
     tokenizer.save_pretrained(output)
 
 
-def normalise(directory: Path, dtype: str) -> None:
-    """State the dtype, drop where the files came from, write JSON in one form."""
-    config = read_json_object(directory / CONFIG)
-    _set_dtype(config, dtype)
-    _write_json(directory / CONFIG, _without_origin(config))
-    for name in (GENERATION_CONFIG, TOKENIZER_CONFIG):
-        if (directory / name).is_file():
-            content = read_json_object(directory / name)
-            _write_json(directory / name, _without_origin(content))
-
-
-def _set_dtype(config: dict[str, Any], dtype: str) -> None:
-    config["dtype"] = dtype
-    for section in (config, *(v for v in config.values() if isinstance(v, dict))):
-        for key in ("dtype", "torch_dtype"):
-            if key in section:
-                section[key] = dtype
-
-
-def _without_origin(content: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in content.items() if key not in _FROM_WHERE}
-
-
-def _write_json(path: Path, content: dict[str, Any]) -> None:
-    text = json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False)
-    path.write_text(text + "\n", encoding="utf-8")
-
-
 WAYS: dict[str, Callable[[Path, Path, list[str], str], None]] = {
     "copy": copy_checkpoint,
     "cast": cast_checkpoint,
     "load": load_gguf,
+    "unpickle": unpickle_checkpoint,
 }
 
 

@@ -6,6 +6,7 @@ import time
 from contextlib import suppress
 
 from trtspec.methods import Method
+from trtspec.reference.acceptance import rule_for
 from trtspec.reference.drafters import Drafter
 from trtspec.reference.prefill import group_size, prefill
 from trtspec.reference.running import Running
@@ -27,7 +28,9 @@ class Engine:
     ) -> None:
         self._target = target
         self._drafter = drafter
-        self._method = method
+        self._rule = rule_for(method)
+        self.method = method
+        target.capture(drafter.reads if drafter else ())
         self.queue: RequestQueue[Running] = RequestQueue(len(target.lengths))
 
     @property
@@ -55,7 +58,7 @@ class Engine:
             result = self._join([len(request.request.prompt) for request in joining])
         elif self.running:
             result = speculative_step(
-                self._target, self._drafter, self.running, self._method
+                self._target, self._drafter, self.running, self.method, self._rule
             )
         else:
             return StepResult()
@@ -65,7 +68,7 @@ class Engine:
     def _join(self, lengths: list[int]) -> StepResult:
         first = len(self.running)
         joining = self.queue.join(group_size(lengths))
-        return prefill(self._target, first, joining)
+        return prefill(self._target, self._drafter, first, joining)
 
     def _abandon(self) -> None:
         """Free every slot: what is in them after a broken step is not known."""

@@ -1,4 +1,4 @@
-"""All contact with transformers' model, cache and forward signature.
+"""All contact with transformers' model, cache, hidden states and forward signature.
 
 Supported: transformers 5.0 to 5.24 (both ends are tested). What differs in between
 and is bridged here: the forward argument ``past_key_values`` became ``cache``, and a
@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -39,6 +40,24 @@ class Window:
     columns: int
     positions: Tensor
     offset: int | None
+
+
+class Inputs(NamedTuple):
+    """What one forward runs over.
+
+    :param tokens: ids [rows, n].
+    :param positions: position of each token in its sequence [rows, n].
+    :param masks: additive mask [rows, 1, n, columns] per layer type.
+    :param keep_logits: columns of n whose logits are wanted; None for all.
+    :param states: what a head reads beside each token [rows, n, width].
+    """
+
+    tokens: Tensor
+    positions: Tensor
+    masks: dict[str, Tensor]
+    window: Window
+    keep_logits: Tensor | None = None
+    states: Tensor | None = None
 
 
 class SlotLayer(CacheLayerMixin):  # type: ignore[misc]
@@ -137,8 +156,7 @@ class CausalLM:
         self.layers = [
             SlotLayer(slots, capacity) for _ in range(self.config.num_hidden_layers)
         ]
-        parameters = inspect.signature(model.forward).parameters
-        self._cache_argument = "cache" if "cache" in parameters else "past_key_values"
+        self._cache_argument = cache_argument(model)
         self._cache = Cache(layers=list(self.layers))
         weight = next(model.parameters())
         self.device, self.dtype = weight.device, weight.dtype
@@ -150,35 +168,37 @@ class CausalLM:
             return int(self.config.sliding_window)
         return None
 
-    def forward(
-        self,
-        tokens: Tensor,
-        positions: Tensor,
-        masks: dict[str, Tensor],
-        window: Window,
-        keep_logits: Tensor | None,
-    ) -> Tensor:
+    def forward(self, inputs: Inputs) -> Any:
         """Run the model once over new tokens and store their keys and values.
 
-        :param tokens: ids [rows, n].
-        :param positions: position of each token in its sequence [rows, n].
-        :param masks: additive mask [rows, 1, n, columns] per layer type.
-        :param keep_logits: columns of n whose logits are wanted; None for all.
-        :returns: logits [rows, n or len(keep_logits), vocabulary].
+        :returns: the model's output; ``logits`` are [rows, n or len(keep_logits),
+            vocabulary], and a head's ``states`` [rows, n, its width].
         """
         for layer in self.layers:
-            layer.window = window
-        mask = masks if len(masks) > 1 else next(iter(masks.values()))
-        output = self.model(
-            input_ids=tokens,
-            attention_mask=mask,
-            position_ids=positions,
+            layer.window = inputs.window
+        masks, keep = inputs.masks, inputs.keep_logits
+        arguments: dict[str, Any] = {self._cache_argument: self._cache}
+        if inputs.states is not None:
+            arguments["states"] = inputs.states
+        return self.model(
+            input_ids=inputs.tokens,
+            attention_mask=masks if len(masks) > 1 else next(iter(masks.values())),
+            position_ids=inputs.positions,
             use_cache=True,
-            logits_to_keep=0 if keep_logits is None else keep_logits,
-            **{self._cache_argument: self._cache},
+            logits_to_keep=0 if keep is None else keep,
+            **arguments,
         )
-        logits: Tensor = output.logits
-        return logits
+
+
+def cache_argument(module: torch.nn.Module) -> str:
+    """Name of the forward argument that takes the cache, in this transformers."""
+    return _cache_argument(type(module))  # type: ignore[arg-type]
+
+
+@lru_cache
+def _cache_argument(kind: type[torch.nn.Module]) -> str:
+    parameters = inspect.signature(kind.forward).parameters
+    return "cache" if "cache" in parameters else "past_key_values"
 
 
 def load_causal_lm(directory: Path, dtype: str, device: str) -> torch.nn.Module:

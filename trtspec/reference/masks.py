@@ -23,17 +23,23 @@ def visible(starts: Tensor, size: int, columns: int) -> Tensor:
 
 
 def hide_other_branches(
-    seen: Tensor, starts: Sequence[int], trees: Sequence[DraftTree | None]
+    seen: Tensor,
+    starts: Sequence[int],
+    trees: Sequence[DraftTree | None],
+    fed: Sequence[int],
 ) -> None:
     """Restrict each tree's tokens to their ancestors; changes ``seen`` in place.
 
     :param seen: bool [rows, n, columns], as ``visible`` gives it.
+    :param starts: where each row's new tokens are stored from.
+    :param fed: how many of each step's tokens are stored right before that.
     """
-    for row, (start, tree) in enumerate(zip(starts, trees, strict=True)):
-        if tree is not None and not tree.is_chain:
-            size = len(tree) + 1
-            allowed = tree.visibility().to(seen.device)
-            seen[row, :size, start : start + size] = allowed
+    for row, (start, tree, before) in enumerate(zip(starts, trees, fed, strict=True)):
+        if tree is None or tree.is_chain:
+            continue
+        end = min(before + seen.shape[1], len(tree) + 1)
+        allowed = tree.visibility()[before:end, :end].to(seen.device)
+        seen[row, : end - before, start - before : start - before + end] = allowed
 
 
 def within_window(seen: Tensor, keys: Tensor, queries: Tensor, window: int) -> Tensor:

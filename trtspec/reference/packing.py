@@ -35,6 +35,11 @@ class PackedLinear(nn.Module):
         return product
 
 
+def is_packed(model: nn.Module) -> bool:
+    """Whether any of the layers is packed."""
+    return any(isinstance(module, PackedLinear) for module in model.modules())
+
+
 def can_pack(model: nn.Module) -> bool:
     """Whether this model's weights have a type and a place that can be packed."""
     weight = next(model.parameters())
@@ -45,15 +50,22 @@ def can_pack(model: nn.Module) -> bool:
     )
 
 
+def pack_head(head: nn.Module) -> None:
+    """Pack those linear layers of a head that can be; the others stay as they are."""
+    if can_pack(head):
+        pack_linears(head, try_forward=False)
+
+
 @torch.no_grad()
-def pack_linears(model: nn.Module) -> bool:
+def pack_linears(model: nn.Module, *, try_forward: bool = True) -> bool:
     """Pack the plain linear layers in place, one after the other.
 
     Each is compared with the layer it replaces, whose memory is then free, so that a
     model never needs room for its weights twice. Weights that are tied to another
     layer's, such as the embedding's, are kept for that layer.
 
-    :returns: False if a layer cannot be packed or a forward fails: the model is
+    :param try_forward: call the model as a causal LM afterwards.
+    :returns: False if a layer cannot be packed, or the forward fails: the model is
         spoiled then, and has to be loaded again.
     """
     try:
@@ -64,7 +76,8 @@ def pack_linears(model: nn.Module) -> bool:
             if not _agree(packed, linear):
                 return False
             setattr(parent, name, packed)
-        model(input_ids=torch.tensor([[1, 2, 3]]), use_cache=False)
+        if try_forward:
+            model(input_ids=torch.tensor([[1, 2, 3]]), use_cache=False)
     except (RuntimeError, AttributeError):
         return False  # this build of torch, or this model, cannot
     return True

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from trtspec.reference.acceptance import accept_greedy, accept_sampled
+from trtspec.reference.acceptance import Verified, accept_exactly
+from trtspec.reference.drafters import Drafter, Observation
+from trtspec.reference.laps import Laps
 from trtspec.reference.running import Running
-from trtspec.reference.sampling import distribution
 from trtspec.reference.slots import Row, SlotModel
 from trtspec.reference.step import require_finite
 from trtspec.reference.tree import NO_DRAFT
@@ -41,12 +42,15 @@ def group_size(lengths: Sequence[int]) -> int:
     return size
 
 
-def prefill(target: SlotModel, first: int, joining: Sequence[Running]) -> StepResult:
+def prefill(
+    target: SlotModel,
+    drafter: Drafter | None,
+    first: int,
+    joining: Sequence[Running],
+) -> StepResult:
     """Read the prompts into slots ``first`` onwards; emit each first token."""
-    started = time.perf_counter()
-    prompts = [request.request.prompt for request in joining]
-    logits = _read(target, first, prompts)
-    read_at = time.perf_counter()
+    laps = Laps()
+    logits = _read(target, drafter, first, joining, laps)
     require_finite(torch.stack([row.max() for row in logits]))
     tokens = [_first_token(r, row) for r, row in zip(joining, logits, strict=True)]
     now = time.perf_counter()
@@ -58,34 +62,60 @@ def prefill(target: SlotModel, first: int, joining: Sequence[Running]) -> StepRe
         drafted=0,
         accepted=0,
         emitted=len(chunks),
-        seconds=time.perf_counter() - started,
-        draft_seconds=0.0,
+        seconds=laps.total,
+        draft_seconds=laps["draft"],
         draft_forward_seconds=0.0,
-        forward_seconds=read_at - started,
+        forward_seconds=laps["forward"],
     )
     return StepResult(chunks, (record,))
 
 
 def _read(
-    target: SlotModel, first: int, prompts: list[tuple[int, ...]]
+    target: SlotModel,
+    drafter: Drafter | None,
+    first: int,
+    joining: Sequence[Running],
+    laps: Laps,
 ) -> list[Tensor]:
     """Logits [vocabulary] after each prompt's last token."""
+    prompts = [request.request.prompt for request in joining]
+    observed = drafter is not None and any(r.request.speculate for r in joining)
     after_last: dict[int, Tensor] = {}
     for start in range(0, max(map(len, prompts)), CHUNK):
         parts = [prompt[start : start + CHUNK] for prompt in prompts]
-        logits = target.forward(first, [Row(part) for part in parts], last_only=True)
+        logits, states = target.run(
+            first,
+            [Row(part) for part in parts],
+            last_only=True,
+            capture=observed,
+        )
         for row, part in enumerate(parts):
             target.keep(first + row, range(len(part)))
             if part and start + len(part) == len(prompts[row]):
                 after_last[row] = logits[row]
+        laps.end("forward")
+        if drafter is not None:
+            _observe(drafter, first, joining, [len(part) for part in parts], states)
+        laps.end("draft")
     return [after_last[row] for row in range(len(prompts))]
 
 
+def _observe(
+    drafter: Drafter,
+    first: int,
+    joining: Sequence[Running],
+    sizes: Sequence[int],
+    states: Tensor | None,
+) -> None:
+    """Tell the drafter of the parts that were read, of ``sizes`` tokens."""
+    for row, (request, size) in enumerate(zip(joining, sizes, strict=True)):
+        if size and request.request.speculate:
+            seen = None if states is None else states[row, :size]
+            drafter.observe(first + row, Observation(seen))
+
+
 def _first_token(request: Running, logits: Tensor) -> int:
-    sampling = request.request.sampling
-    if sampling.greedy:
-        best = torch.max(logits, -1).indices
-        return accept_greedy(NO_DRAFT, [int(best)]).next_token
-    return accept_sampled(
-        NO_DRAFT, lambda _: distribution(logits, sampling), request.chance
-    ).next_token
+    """Choose by logits [vocabulary] as after any other step, but without a draft."""
+    best = int(logits.max(-1).indices)
+    verified = Verified(NO_DRAFT, logits[None], [best], request.tokens)
+    return accept_exactly(verified, request.request.sampling, request.chance).next_token

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from trtspec.errors import RunError
+from trtspec.reference.attention import plain_attention
 from trtspec.reference.slots import Row, SlotModel
 from trtspec.reference.tree import ROOT, DraftTree
 
@@ -78,7 +79,8 @@ def _rows(slots: SlotModel) -> int:
 def _plain(model: nn.Module, tokens: list[int]) -> Tensor:
     """Logits [vocabulary] after the last token, by a forward of the whole text."""
     ids = torch.tensor([tokens], device=next(model.parameters()).device)
-    logits: Tensor = model(input_ids=ids, use_cache=False).logits[0, -1]
+    with plain_attention(model):
+        logits: Tensor = model(input_ids=ids, use_cache=False).logits[0, -1]
     return logits
 
 

@@ -5,19 +5,27 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import torch
 import transformers
+from torch import nn
 
 from trtspec.build.artifact import Artifact
 from trtspec.errors import BackendUnavailableError, RunError
-from trtspec.methods import DraftTarget, Method, NGram
+from trtspec.methods import lossy_reason
 from trtspec.recipe.schema import Recipe
-from trtspec.reference.drafters import Drafter, DraftModelDrafter, NGramDrafter
+from trtspec.reference.attention import use_grouped_attention
+from trtspec.reference.drafters import DrafterSetup, open_drafter
 from trtspec.reference.engine import Engine
 from trtspec.reference.hf import load_causal_lm
-from trtspec.reference.packing import can_pack, pack_linears
+from trtspec.reference.packing import (
+    can_pack,
+    is_packed,
+    pack_head,
+    pack_linears,
+)
 from trtspec.reference.probe import require_faithful
 from trtspec.reference.running import Running
 from trtspec.reference.slots import SlotModel
@@ -53,8 +61,9 @@ class ReferenceRunner(RecipeRunner):
         _require_device(device)
         self._threads = use_threads(threads)
         super().__init__(recipe, TextCodec(target, chat_template))
-        self._target = self._slot_model(target, device)
-        drafter = self._drafter(recipe.speculation, draft, device)
+        longest_step = recipe.speculation.longest_draft + 1
+        self._target = self._slot_model(target, longest_step, device)
+        drafter = open_drafter(recipe.speculation, draft, self._setup(target, device))
         self._engine = Engine(self._target, drafter, recipe.speculation)
 
     @property
@@ -70,9 +79,14 @@ class ReferenceRunner(RecipeRunner):
         """
         require_fit(request, self._recipe, self._recipe.speculation.longest_draft)
         refuse_controls(request, "reference")
-        stream = self._codec.stream(request.stop)
-        now = time.perf_counter()
-        running = Running(request, stream, self._codec.end_tokens, now)
+        running = Running(
+            request,
+            self._codec.stream(request.stop),
+            self._codec.end_tokens,
+            time.perf_counter(),
+            lossy=self._lossy(request),
+            apart=self._recipe.speculation.follows_batch,
+        )
         self._engine.queue.submit(running)
 
     def cancel(self, request_id: str) -> None:
@@ -99,7 +113,7 @@ class ReferenceRunner(RecipeRunner):
             else f"cpu, {torch.backends.cpu.get_cpu_capability()}",
             "dtype": str(self._target.dtype).removeprefix("torch."),
             "threads": self._threads,
-            "packed_weights": self._packed,
+            "packed_weights": is_packed(self._target.model),
             "torch": torch.__version__,
             "transformers": transformers.__version__,
         }
@@ -108,32 +122,52 @@ class ReferenceRunner(RecipeRunner):
         """Free models and slots."""
         del self._engine, self._target
 
-    def _slot_model(self, directory: Path, device: str) -> SlotModel:
-        limits = self._recipe.limits
+    def _lossy(self, request: Request) -> str:
+        """Say why the output need not be the target's own; empty if it is."""
+        if not request.speculate:
+            return ""
+        method = request.speculation or self._recipe.speculation
+        sampled = not request.sampling.greedy
+        return lossy_reason(method, "reference", None, sampled=sampled)
+
+    def _slot_model(self, directory: Path, longest_step: int, device: str) -> SlotModel:
         with _out_of_memory(device):
-            model = load_causal_lm(directory, self._recipe.target.dtype, device)
-            self._packed = can_pack(model) and pack_linears(model)
-            if can_pack(model) and not self._packed:
-                model = load_causal_lm(directory, self._recipe.target.dtype, device)
-            slots = SlotModel(
-                model,
-                slots=limits.max_batch_size,
-                max_tokens=limits.max_total_tokens,
-                longest_step=self._recipe.speculation.longest_draft + 1,
-            )
+            model = self._load(directory, device)
+            if can_pack(model) and not pack_linears(model):
+                model = self._load(directory, device)
+            slots = self._slots(model, longest_step)
             require_faithful(slots, model)
         return slots
 
-    def _drafter(
-        self, method: Method, draft: Path | None, device: str
-    ) -> Drafter | None:
-        if isinstance(method, NGram):
-            return NGramDrafter(method)
-        if isinstance(method, DraftTarget):
-            assert draft is not None, "a draft_target artifact holds a draft model"
-            model = self._slot_model(draft, device)
-            return DraftModelDrafter(model, self._target.vocabulary)
-        return None
+    def _load(self, directory: Path, device: str) -> nn.Module:
+        model = load_causal_lm(directory, self._recipe.target.dtype, device)
+        use_grouped_attention(model)
+        return model
+
+    def _head_slots(self, head: nn.Module, longest_step: int) -> SlotModel:
+        use_grouped_attention(head)
+        pack_head(head)
+        return self._slots(head, longest_step)
+
+    def _slots(self, model: nn.Module, longest_step: int) -> SlotModel:
+        limits = self._recipe.limits
+        return SlotModel(
+            model,
+            slots=limits.max_batch_size,
+            max_tokens=limits.max_total_tokens,
+            longest_step=longest_step,
+        )
+
+    def _setup(self, target: Path, device: str) -> DrafterSetup:
+        return DrafterSetup(
+            target=self._target.model,
+            target_directory=target,
+            vocabulary=self._target.vocabulary,
+            slots=self._recipe.limits.max_batch_size,
+            max_tokens=self._recipe.limits.max_total_tokens,
+            load_model=partial(self._slot_model, device=device),
+            slots_for=self._head_slots,
+        )
 
 
 def open_runner(

@@ -17,6 +17,16 @@ class Running(RunningRequest):
         stream: TextStream,
         end_tokens: frozenset[int],
         submitted_at: float,
+        *,
+        lossy: str = "",
+        apart: bool = False,
     ) -> None:
+        """Start a request.
+
+        :param lossy: why its output need not be the target's own; empty if it is.
+        :param apart: draw apart from other requests with the same seed.
+        """
         super().__init__(request, stream, end_tokens, submitted_at)
-        self.chance = SeededChance(request.sampling.seed)
+        seed = request.sampling.seed
+        self.chance = SeededChance(seed, request.id if apart else None)
+        self.completion.lossy = lossy

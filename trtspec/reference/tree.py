@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -24,12 +24,15 @@ class DraftTree:
         mass). Siblings are tried in order; for candidates drawn without replacement
         a later sibling's distribution has the earlier ones removed. Empty means that
         every node is a point mass.
+    :param candidates: how many of the nodes, from the first on, may be accepted; the
+        ones behind them only look ahead. None: all.
     :raises ValueError: if the parts do not fit together.
     """
 
     tokens: tuple[int, ...] = ()
     parents: tuple[int, ...] = ()
     proposals: tuple[Tensor | None, ...] = ()
+    candidates: int | None = None
 
     def __post_init__(self) -> None:
         if len(self.parents) != len(self.tokens):
@@ -39,6 +42,8 @@ class DraftTree:
         for node, parent in enumerate(self.parents):
             if not ROOT <= parent < node:
                 raise ValueError(f"node {node} stands before its parent {parent}")
+        if not 0 <= self.drafted <= len(self.tokens):
+            raise ValueError(f"{self.candidates} candidates of {len(self)} nodes")
 
     @classmethod
     def chain(
@@ -48,8 +53,30 @@ class DraftTree:
         parents = tuple(range(ROOT, len(tokens) - 1))
         return cls(tuple(tokens), parents, tuple(proposals))
 
+    @classmethod
+    def of_paths(cls, paths: Iterable[Sequence[int]]) -> DraftTree:
+        """Build a tree of point masses from what may follow the pending token.
+
+        Paths that begin alike share the nodes of what they have in common.
+
+        :param paths: token ids of each, the first token first.
+        """
+        nodes: dict[tuple[int, ...], int] = {}
+        for path in paths:
+            for end in range(1, len(path) + 1):
+                nodes.setdefault(tuple(path[:end]), len(nodes))
+        return cls(
+            tuple(path[-1] for path in nodes),
+            tuple(nodes.get(path[:-1], ROOT) for path in nodes),
+        )
+
     def __len__(self) -> int:
         return len(self.tokens)
+
+    @property
+    def drafted(self) -> int:
+        """Nodes that may be accepted: the draft tokens proper."""
+        return len(self.tokens) if self.candidates is None else self.candidates
 
     @cached_property
     def is_chain(self) -> bool:
@@ -67,13 +94,14 @@ class DraftTree:
     @cached_property
     def depth(self) -> int:
         """The most draft tokens that one verification step can accept."""
-        return max(self.depths, default=0)
+        return max(self.depths[: self.drafted], default=0)
 
     def children(self, node: int) -> list[int]:
-        """Give the nodes below ``node`` (or ``ROOT``) in the order they are tried."""
+        """Give the candidates below ``node`` (or ``ROOT``) in the order of trial."""
         if self.is_chain:
-            return [node + 1] if node + 1 < len(self.tokens) else []
-        return [child for child, parent in enumerate(self.parents) if parent == node]
+            return [node + 1] if node + 1 < self.drafted else []
+        parents = self.parents[: self.drafted]
+        return [child for child, parent in enumerate(parents) if parent == node]
 
     def proposal(self, node: int) -> Tensor | None:
         """Give the distribution that the node's token was drawn from."""

@@ -53,6 +53,15 @@ def _require_own_speculation(
             allowed=f"the artifact's method, {method}",
             action="build a recipe with that method",
         )
+    usual = recipe.speculation.model_dump()
+    changed = {key for key, value in own.model_dump().items() if value != usual[key]}
+    if fixed := sorted(changed - own.of_request):
+        raise UsageError(
+            f"the request changes {', '.join(fixed)} of method {method}",
+            where=f"request {request.id}",
+            allowed=", ".join(sorted(own.of_request)) or "nothing of its own",
+            action="build a recipe with these parameters",
+        )
     if own.longest_draft > capacity:
         raise UsageError(
             f"a draft of {own.longest_draft} tokens is longer than the artifact was "

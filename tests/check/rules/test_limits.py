@@ -74,6 +74,24 @@ def test_the_longest_entry_of_a_map_must_fit_too():
     assert "draft of 100 tokens" in finding.what
 
 
+@pytest.mark.parametrize(
+    ("method", "keys"),
+    [
+        ({"method": "medusa", "model": "./d"}, "tree"),
+        ({"method": "redrafter", "model": "./d"}, "draft_length_per_beam or num_beams"),
+        ({"method": "lookahead"}, "window_size or ngram_size or verification_set_size"),
+    ],
+    ids=lambda value: value["method"] if isinstance(value, dict) else "",
+)
+def test_what_decides_on_a_drafts_size_is_what_to_change(method, keys):
+    small = {"max_input_tokens": 1, "max_total_tokens": 8}
+    finding = only(draft_fits(subject(speculation=method, limits=small)))
+    assert finding.action == (
+        f"choose a smaller {keys}, or raise limits.max_total_tokens"
+    )
+    assert finding.where == f"speculation.{keys.partition(' ')[0]}"
+
+
 def test_no_speculation_fits_anything():
     found = subject(
         speculation={"method": "none"},

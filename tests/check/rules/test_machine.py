@@ -1,7 +1,10 @@
 """Missing software and too little memory are told with the numbers."""
 
+from dataclasses import replace
+
 import pytest
 
+from tests.check.rules.drafters import MEDUSA
 from tests.check.samples import DRAFT, MODEL, subject
 from trtspec.check.rules.machine import (
     cache_bytes,
@@ -82,3 +85,9 @@ def test_weights_that_do_not_fit_are_blocking_with_both_numbers():
 @pytest.mark.parametrize("found", [subject(None, free_memory=0), subject()])
 def test_without_a_model_or_a_number_nothing_can_be_said(found):
     assert not list(memory(found))
+
+
+def test_a_drafter_counts_as_it_is_stored():
+    plain = subject(MODEL)
+    medusa = replace(plain, drafter=MEDUSA)
+    assert weight_bytes(medusa) - weight_bytes(plain) == MEDUSA.weight_bytes

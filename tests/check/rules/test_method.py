@@ -12,6 +12,8 @@ ENGINE_ONLY = ["medusa", "eagle", "redrafter", "lookahead"]
 PYTORCH_ONLY = ["suffix", "eagle3", "mtp", "pard", "dflash", "user", "auto"]
 NEWEST_ONLY = ["suffix", "pard", "dflash"]
 BY_TOKENS = ["ngram", "draft_target"]
+NO_ENGINE = [m for m in PYTORCH_ONLY if m != "auto"]
+ON_REFERENCE = ["none", *BY_TOKENS, *ENGINE_ONLY, *NO_ENGINE]
 ON_ENGINES = ["none", *BY_TOKENS, *ENGINE_ONLY]
 ON_PYTORCH = [m for m in SMALLEST if m not in (*ENGINE_ONLY, *NEWEST_ONLY)]
 TYPICAL = {"acceptance": "typical", "posterior_threshold": 0.1}
@@ -40,7 +42,7 @@ def only(findings):
     ("method", "backend"),
     [(method, "tensorrt") for method in ON_ENGINES]
     + [(method, "pytorch") for method in ON_PYTORCH]
-    + [(method, "reference") for method in ("none", *BY_TOKENS)],
+    + [(method, "reference") for method in ON_REFERENCE],
 )
 def test_method_that_the_backend_has_passes(method, backend):
     assert not list(runs_on_backend(subject(method, backend)))
@@ -48,20 +50,40 @@ def test_method_that_the_backend_has_passes(method, backend):
 
 @pytest.mark.parametrize("method", ENGINE_ONLY)
 def test_method_that_the_backend_lacks_is_refused_with_where_it_runs(method):
-    finding = only(runs_on_backend(subject(method, "reference")))
+    finding = only(runs_on_backend(subject(method, "pytorch")))
     assert (finding.severity, finding.where) == ("blocking", "speculation.method")
-    assert f"method {method} does not run on backend reference" in finding.what
-    assert finding.why == "it runs on: tensorrt"
-    assert finding.action.startswith("set backend: tensorrt")
+    assert f"method {method} does not run on backend pytorch" in finding.what
+    assert finding.why == "it runs on: reference or tensorrt"
+    assert finding.action.startswith("set backend: reference or tensorrt, or")
 
 
-@pytest.mark.parametrize("method", PYTORCH_ONLY)
-@pytest.mark.parametrize("backend", ["tensorrt", "reference"])
-def test_a_home_is_named_once_however_many_releases_it_has(method, backend):
+@pytest.mark.parametrize(
+    ("method", "backend", "homes"),
+    [(method, "tensorrt", "reference or pytorch") for method in NO_ENGINE]
+    + [("auto", "tensorrt", "pytorch"), ("auto", "reference", "pytorch")],
+)
+def test_a_home_is_named_once_however_many_releases_it_has(method, backend, homes):
     finding = only(runs_on_backend(subject(method, backend)))
-    assert finding.why == "it runs on: pytorch"
-    assert finding.action == "set backend: pytorch, or choose another method"
+    assert finding.why == f"it runs on: {homes}"
+    assert finding.action == f"set backend: {homes}, or choose another method"
     assert not list(keeps_the_output(subject(method, backend)))
+
+
+@pytest.mark.parametrize(
+    ("method", "backend", "keys", "named"),
+    [
+        ("medusa", "tensorrt", TYPICAL, "medusa with acceptance: typical"),
+        ("mtp", "pytorch", {"model": "d"}, "mtp with a model of its own"),
+    ],
+)
+def test_what_only_the_reference_engine_does_is_refused_elsewhere(
+    method, backend, keys, named
+):
+    finding = only(runs_on_backend(subject(method, backend, **keys)))
+    assert finding.severity == "blocking"
+    assert finding.what.startswith(f"method {named} does not run on backend {backend}")
+    assert finding.why == "it runs on: reference"
+    assert not list(runs_on_backend(subject(method, "reference", **keys)))
 
 
 @pytest.mark.parametrize("method", NEWEST_ONLY)
@@ -105,7 +127,7 @@ def test_sampling_is_refused_where_the_release_ignores_it(version):
 
 @pytest.mark.parametrize("method", ENGINE_ONLY)
 def test_method_that_the_backend_lacks_is_not_called_lossy_as_well(method):
-    assert not list(keeps_the_output(subject(method, "reference", 1.0)))
+    assert not list(keeps_the_output(subject(method, "pytorch", 1.0)))
 
 
 @pytest.mark.parametrize(
@@ -117,9 +139,17 @@ def test_greedy_decoding_keeps_the_output(method, backend):
     assert not list(keeps_the_output(subject(method, backend)))
 
 
-@pytest.mark.parametrize("method", ["none", *BY_TOKENS])
+@pytest.mark.parametrize("method", ON_REFERENCE)
 def test_the_embedded_engine_keeps_the_output_when_sampling(method):
     assert not list(keeps_the_output(subject(method, "reference", 1.0)))
+
+
+@pytest.mark.parametrize("method", ["eagle", "medusa"])
+def test_typical_acceptance_changes_only_sampled_output_there(method):
+    assert not list(keeps_the_output(subject(method, "reference", **TYPICAL)))
+    finding = only(keeps_the_output(subject(method, "reference", 1.0, **TYPICAL)))
+    assert (finding.severity, finding.action) == ("warning", "")
+    assert finding.what == f"lossy: {method} on backend reference, temperature 1"
 
 
 @pytest.mark.parametrize("method", BY_TOKENS)

@@ -10,15 +10,28 @@ from trtspec.methods.medusa import Medusa
 from trtspec.models.drafter import DrafterInfo
 from trtspec.models.info import ModelInfo
 
+_OTHER_IDS = (
+    "with other token ids the output stays right, but hardly a draft is accepted"
+)
 _OTHER_TARGET = "choose the drafter that was trained for this target model"
 
 
 def hidden_size(subject: Subject) -> Iterator[Finding]:
     """Refuse a drafter that was trained on hidden states of another size."""
     target, drafter = subject.target, subject.drafter
-    if target is None or drafter is None or drafter.hidden_size is None:
+    if target is None or drafter is None:
         return
-    if drafter.hidden_size != target.hidden_size:
+    if drafter.fused_values is not None and drafter.fused_values % target.hidden_size:
+        yield Finding(
+            "drafter-hidden-size",
+            "blocking",
+            subject.where_model("draft"),
+            f"the {drafter.kind} drafter reads {drafter.fused_values} values, no whole "
+            f"number of the target model's hidden states of {target.hidden_size}",
+            "its first projection takes states of the target side by side",
+            _OTHER_TARGET,
+        )
+    if drafter.hidden_size is not None and drafter.hidden_size != target.hidden_size:
         yield Finding(
             "drafter-hidden-size",
             "blocking",
@@ -34,7 +47,8 @@ def drafter_vocabulary(subject: Subject) -> Iterator[Finding]:
     """Hold the tokens that a drafter can propose against the target's.
 
     TensorRT-LLM gives the drafter the target's ``vocab_size`` and loads the drafter's
-    rows into that (tensorrt_llm/models/{medusa,eagle}/config.py).
+    rows into that (tensorrt_llm/models/{medusa,eagle}/config.py). The reference engine
+    leaves out rows that the target does not have.
     """
     target, drafter = subject.target, subject.drafter
     if target is None or drafter is None or drafter.vocabulary_rows is None:
@@ -42,14 +56,17 @@ def drafter_vocabulary(subject: Subject) -> Iterator[Finding]:
     if drafter.target_vocabulary is not None:
         yield from _made_for_vocabulary(subject, target, drafter)
     elif drafter.vocabulary_rows != target.vocabulary_rows:
+        is_ours = subject.recipe.backend == "reference"
         yield Finding(
             "drafter-vocabulary",
-            severity_of(drafter),
+            "warning" if is_ours else severity_of(drafter),
             subject.where_model("draft"),
             f"the {drafter.kind} drafter has {drafter.vocabulary_rows} vocabulary "
             f"rows{by_configuration(drafter)}, the target model "
             f"{target.vocabulary_rows}",
-            "TensorRT-LLM loads the drafter's rows into those of the target",
+            _OTHER_IDS
+            if is_ours
+            else "TensorRT-LLM loads the drafter's rows into those of the target",
             _OTHER_TARGET,
         )
 
@@ -69,8 +86,7 @@ def _made_for_vocabulary(
             subject.where_model("draft"),
             f"the {drafter.kind} drafter was made for {drafter.target_vocabulary} "
             f"vocabulary rows, the target model has {target.vocabulary_rows}",
-            "with other token ids the output stays right, but hardly a draft is "
-            "accepted",
+            _OTHER_IDS,
             _OTHER_TARGET,
         )
 
@@ -84,6 +100,8 @@ def medusa_heads(subject: Subject) -> Iterator[Finding]:
     """
     method, drafter = subject.recipe.speculation, subject.drafter
     if not isinstance(method, Medusa) or drafter is None:
+        return
+    if subject.recipe.backend == "reference":  # it takes as many as the tree is deep
         return
     there = f"of the checkpoint{by_configuration(drafter)}"
     if drafter.heads is not None and method.num_heads > drafter.heads:
@@ -116,6 +134,8 @@ def eagle_bias(subject: Subject) -> Iterator[Finding]:
     """
     drafter = subject.drafter
     if drafter is None or drafter.has_fc_bias is not False:
+        return
+    if subject.recipe.backend == "reference":
         return
     known = "its weights hold none" if drafter.is_counted else "config.json: bias false"
     yield Finding(

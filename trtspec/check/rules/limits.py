@@ -7,6 +7,18 @@ from collections.abc import Iterable, Iterator
 from trtspec.check.finding import Finding
 from trtspec.check.subject import Subject
 
+_SIZES = (
+    "tree_tokens",
+    "draft_length",
+    "tree",
+    "draft_length_per_beam",
+    "num_beams",
+    "window_size",
+    "ngram_size",
+    "verification_set_size",
+)
+"""Parameters that decide how large a draft is, where the method has them."""
+
 
 def context_length(subject: Subject) -> Iterator[Finding]:
     """Refuse sequences that are longer than a model was made for."""
@@ -27,17 +39,19 @@ def context_length(subject: Subject) -> Iterator[Finding]:
 
 def draft_fits(subject: Subject) -> Iterator[Finding]:
     """Refuse drafts that are no shorter than a whole sequence."""
-    longest = subject.recipe.speculation.longest_draft
+    method = subject.recipe.speculation
     total = subject.recipe.limits.max_total_tokens
-    if longest >= total:
+    if method.longest_draft >= total:
+        keys = [key for key in _SIZES if getattr(method, key, None) is not None]
+        smaller = f"choose a smaller {' or '.join(keys)}, or " if keys else ""
         yield Finding(
             "draft-length",
             "blocking",
-            subject.where("speculation", "draft_length"),
-            f"a draft of {longest} tokens does not fit into a sequence of at most "
-            f"{total} tokens",
+            subject.where("speculation", keys[0] if keys else "method"),
+            f"a draft of {method.longest_draft} tokens does not fit into a sequence of "
+            f"at most {total} tokens",
             "the verified token and at least one of the prompt need room too",
-            "lower draft_length, or raise limits.max_total_tokens",
+            f"{smaller}raise limits.max_total_tokens",
         )
 
 

@@ -57,9 +57,10 @@ def memory(subject: Subject) -> Iterator[Finding]:
 
 
 def weight_bytes(subject: Subject) -> int:
-    """Bytes of all known models' weights in the recipe's dtype."""
+    """Bytes of all weights: models in the recipe's dtype, a drafter as it is stored."""
     dtype = subject.recipe.target.dtype
-    return sum(model.weight_bytes_in(dtype) for _, model in subject.models)
+    models = sum(model.weight_bytes_in(dtype) for _, model in subject.models)
+    return models + (subject.drafter.weight_bytes if subject.drafter else 0)
 
 
 def cache_bytes(subject: Subject) -> int:

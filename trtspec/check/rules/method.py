@@ -20,13 +20,13 @@ def runs_on_backend(subject: Subject) -> Iterator[Finding]:
     method, backend = subject.recipe.speculation, subject.recipe.backend
     where = subject.where("speculation", "method")
     if not _covered(subject, None):
-        named = (entry.backend for entry in method.exactness())
-        homes = ", ".join(dict.fromkeys(named))
+        backends = (entry.backend for entry in method.exactness())
+        homes = " or ".join(dict.fromkeys(backends))
         yield Finding(
             METHOD,
             "blocking",
             where,
-            f"method {method.method} does not run on backend {backend} in this version "
+            f"method {method.named} does not run on backend {backend} in this version "
             "of trtspec",
             f"it runs on: {homes}",
             f"set backend: {homes}, or choose another method",
@@ -37,7 +37,7 @@ def runs_on_backend(subject: Subject) -> Iterator[Finding]:
             METHOD,
             "blocking",
             where,
-            f"method {method.method} is not established for TensorRT-LLM "
+            f"method {method.named} is not established for TensorRT-LLM "
             f"{subject.version}",
             f"on backend {backend} it is for {' or '.join(ranges)}",
             "choose another method, or another version of TensorRT-LLM",

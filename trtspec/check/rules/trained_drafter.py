@@ -27,7 +27,12 @@ def head_is_told(subject: Subject) -> Iterator[Finding]:
             subject.where_model("draft"),
             "nothing in the configuration shows that the head is an EAGLE-3 head",
             "its weights are pickled and not opened; EAGLE-1 and EAGLE-2 drafters look "
-            "the same, and TensorRT-LLM's backend pytorch cannot take them",
+            "the same, and "
+            + (
+                "build refuses them as eagle3"
+                if subject.recipe.backend == "reference"
+                else "TensorRT-LLM's backend pytorch cannot take them"
+            ),
             "make sure that its authors call it EAGLE-3",
         )
 
@@ -42,7 +47,8 @@ def captured_layers(subject: Subject) -> Iterator[Finding]:
     if drafter is None or drafter.captured_states is None:
         return
     states = drafter.captured_states
-    if isinstance(method, Eagle3) and method.layers_to_capture is None:
+    is_ours = subject.recipe.backend == "reference"
+    if isinstance(method, Eagle3) and method.layers_to_capture is None and not is_ours:
         if states != CAPTURED:
             why = f"TensorRT-LLM captures {CAPTURED} where none are named"
             yield _unfit(subject, drafter, "layers_to_capture", "is unset", why)
@@ -74,7 +80,7 @@ def drafter_block(subject: Subject) -> Iterator[Finding]:
     if drafter is None or drafter.block_size is None:
         return
     most = drafter.block_size - 1  # the first place holds the token verified last
-    if method.longest_draft > most:
+    if most and method.longest_draft > most:
         yield Finding(
             "drafter-block",
             "warning",
@@ -91,7 +97,8 @@ def mask_token(subject: Subject) -> Iterator[Finding]:
     """Point at a drafter that names no token to draft for.
 
     TensorRT-LLM then takes ``vocab_size`` for its id
-    (tensorrt_llm/_torch/models/modeling_speculative.py and modeling_dflash.py).
+    (tensorrt_llm/_torch/models/modeling_speculative.py and modeling_dflash.py). The
+    reference engine has no such guess.
     """
     method = subject.recipe.speculation
     if not isinstance(method, Pard | DFlash) or method.mask_token_id is not None:
@@ -99,12 +106,15 @@ def mask_token(subject: Subject) -> Iterator[Finding]:
     drafter = subject.draft if isinstance(method, Pard) else subject.drafter
     if drafter is not None and drafter.mask_token is None:
         names = "pard_token" if isinstance(method, Pard) else "mask_token_id"
+        is_ours = subject.recipe.backend == "reference"
         yield Finding(
             "mask-token",
-            "warning",
+            "blocking" if is_ours else "warning",
             subject.where_model("draft"),
             f"the drafter's config.json names no {names}",
-            "TensorRT-LLM takes the id behind the last token instead; with another id "
-            "than in training hardly a draft is accepted",
+            "it drafts for tokens of this id"
+            if is_ours
+            else "TensorRT-LLM takes the id behind the last token instead; with "
+            "another id than in training hardly a draft is accepted",
             "set speculation.mask_token_id to the id that the drafter was trained with",
         )

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
+from pathlib import Path
 
-import torch
 from torch import Tensor
-from torch.nn.functional import pad
 
-from trtspec.reference.drafters.base import DraftContext
-from trtspec.reference.sampling import distribution
+from trtspec.methods import Method
+from trtspec.reference.candidates import in_target_vocabulary
+from trtspec.reference.drafters.base import BaseDrafter, DraftContext
+from trtspec.reference.drafters.chains import Chain
+from trtspec.reference.drafters.setup import DrafterSetup
 from trtspec.reference.slots import Row, SlotModel
-from trtspec.reference.tree import NO_DRAFT, DraftTree
+from trtspec.reference.tree import DraftTree
 
 _CATCH_UP = 512  # tokens of a row per forward while the drafter reads a prompt
 
 
-class DraftModelDrafter:
+class DraftModelDrafter(BaseDrafter):
     """Proposes by running a draft model one token at a time.
 
     Slot ``i`` of the draft model holds a prefix of the request's tokens followed, after
@@ -29,32 +30,21 @@ class DraftModelDrafter:
         self._model = model
         self._vocabulary = vocabulary
         self._cached: list[list[int]] = [[] for _ in model.lengths]
-        self.forward_seconds = 0.0
 
     def propose(self, contexts: Sequence[DraftContext]) -> list[DraftTree]:
         """Give one chain per context, drawn from the draft model's distribution."""
-        depth = max(context.limit for context in contexts)
-        chains: list[list[int]] = [[] for _ in contexts]
-        proposals: list[list[Tensor | None]] = [[] for _ in contexts]
-        if depth:
-            logits = self._read(contexts)
-        for position in range(depth):
-            for slot, context in enumerate(contexts):
-                if position < context.limit:
-                    token, q = _choose(logits[slot], context)
-                    chains[slot].append(token)
-                    proposals[slot].append(q)
-            if position + 1 < depth:
-                logits = self._forward(
-                    [
-                        chain[-1:] if position + 1 < context.limit else []
-                        for chain, context in zip(chains, contexts, strict=True)
-                    ]
-                )
-        return [
-            DraftTree.chain(chain, q) if chain else NO_DRAFT
-            for chain, q in zip(chains, proposals, strict=True)
-        ]
+        chains = [Chain(context, context.limit) for context in contexts]
+        unread = self._missing(contexts, _CATCH_UP)
+        for position in range(max(chain.limit for chain in chains)):
+            logits = self._forward(unread)
+            for slot, chain in enumerate(chains):
+                if position < chain.limit:
+                    chain.extend(logits[slot])
+            unread = [
+                chain.tokens[-1:] if position + 1 < chain.limit else []
+                for chain in chains
+            ]
+        return [chain.tree() for chain in chains]
 
     def move(self, source: int, target: int) -> None:
         """Take the cached tokens and their keys and values along."""
@@ -67,20 +57,23 @@ class DraftModelDrafter:
         self._cached[slot] = []
         self._model.clear(slot)
 
-    def _read(self, contexts: Sequence[DraftContext]) -> Tensor:
-        """Feed what the draft model has not seen; logits after each last token."""
+    def _missing(self, contexts: Sequence[DraftContext], most: int) -> list[list[int]]:
+        """Bring the slots up to date; give what is left to read, one token at least.
+
+        :param most: most tokens of a slot that are left.
+        """
         missing = [
             self._cut_back(slot, context.tokens) if context.limit else []
             for slot, context in enumerate(contexts)
         ]
-        while max(len(tokens) for tokens in missing) > _CATCH_UP:
-            # leave every row at least its last token for the final forward
+        while max(len(tokens) for tokens in missing) > most:
+            # every row keeps its last token: what follows it is to be drafted
             parts = [tokens[: min(_CATCH_UP, len(tokens) - 1)] for tokens in missing]
             self._forward(parts)
             missing = [
                 tokens[len(part) :] for tokens, part in zip(missing, parts, strict=True)
             ]
-        return self._forward(missing)
+        return missing
 
     def _cut_back(self, slot: int, tokens: Sequence[int]) -> list[int]:
         """Roll back to what agrees with ``tokens``; give the rest, one at least."""
@@ -93,30 +86,24 @@ class DraftModelDrafter:
         return list(tokens[agreed:])
 
     def _forward(self, tokens: list[list[int]]) -> Tensor:
-        started = time.perf_counter()
-        rows = [Row(self._known(fed)) for fed in tokens]
-        logits = self._model.forward(0, rows, last_only=True)
-        for slot, fed in enumerate(tokens):
-            self._model.keep(slot, range(len(fed)))
-            self._cached[slot] += fed
-        self.forward_seconds += time.perf_counter() - started
-        return self._in_target_vocabulary(logits)
+        """Read further tokens of each slot; logits after each last one."""
+        with self.timed_forward():
+            rows = [Row(self._known(fed)) for fed in tokens]
+            logits = self._model.forward(0, rows, last_only=True)
+            for slot, fed in enumerate(tokens):
+                self._model.keep(slot, range(len(fed)))
+                self._cached[slot] += fed
+        return in_target_vocabulary(logits, self._vocabulary)
 
     def _known(self, tokens: list[int]) -> list[int]:
         """Replace ids that the draft model has no row for; its guess may be poorer."""
         return [token if token < self._model.vocabulary else 0 for token in tokens]
 
-    def _in_target_vocabulary(self, logits: Tensor) -> Tensor:
-        """Cut or extend [rows, own rows]: padding rows differ between checkpoints."""
-        missing = self._vocabulary - logits.shape[1]
-        if missing > 0:
-            return pad(logits, (0, missing), value=-torch.inf)
-        return logits[:, : self._vocabulary]
 
-
-def _choose(logits: Tensor, context: DraftContext) -> tuple[int, Tensor | None]:
-    """Take the likeliest token (a point mass), or draw one and return its q."""
-    if context.sampling.greedy:
-        return int(logits.argmax()), None
-    q = distribution(logits, context.sampling)
-    return context.chance.draw(q), q
+def open_drafter(
+    method: Method, directory: Path | None, setup: DrafterSetup
+) -> DraftModelDrafter:
+    """Load the artifact's draft model."""
+    assert directory is not None, "a draft_target artifact holds a draft model"
+    model = setup.load_model(directory, method.longest_draft + 1)
+    return DraftModelDrafter(model, setup.vocabulary)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
-from trtspec.methods import NGram
-from trtspec.reference.drafters.base import DraftContext
+from trtspec.methods import Method, NGram
+from trtspec.reference.drafters.base import BaseDrafter, DraftContext
+from trtspec.reference.drafters.setup import DrafterSetup
 from trtspec.reference.tree import NO_DRAFT, DraftTree
 from trtspec.run.prompt_lookup import PromptLookup
 
 
-class NGramDrafter:
+class NGramDrafter(BaseDrafter):
     """Prompt lookup over prompt and output of each request; the key is its slot."""
-
-    forward_seconds = 0.0
 
     def __init__(self, method: NGram) -> None:
         self._lookup = PromptLookup(method)
@@ -35,3 +35,11 @@ class NGramDrafter:
     def release(self, slot: int) -> None:
         """Forget the text."""
         self._lookup.forget(slot)
+
+
+def open_drafter(
+    method: Method, directory: Path | None, setup: DrafterSetup
+) -> NGramDrafter:
+    """Start with no text."""
+    assert isinstance(method, NGram)
+    return NGramDrafter(method)

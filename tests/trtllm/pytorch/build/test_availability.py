@@ -41,6 +41,8 @@ def test_without_tensorrt_llm_the_ways_are_named(tmp_path):
 
 def test_backend_reference_is_offered_only_to_what_it_runs(tmp_path):
     (problem,) = pytorch_problems(Installation(), recipe(tmp_path, "eagle3"))
+    assert "backend: reference" in problem.action
+    (problem,) = pytorch_problems(Installation(), recipe(tmp_path, "auto"))
     assert "backend: reference" not in problem.action
 
 

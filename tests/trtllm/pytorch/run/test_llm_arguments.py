@@ -8,9 +8,8 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 from tests.trtllm.pytorch.run.artifacts import write_artifact
-from trtspec.errors import RunError, UsageError
+from trtspec.errors import RunError
 from trtspec.trtllm.pytorch.run.llm_arguments import (
-    entry_point,
     llm_arguments,
     read_llm_args,
     with_draft_at,
@@ -22,12 +21,6 @@ class Drafter:
 
 def make():
     return Drafter()
-
-def fails():
-    raise OSError("no weights")
-
-def wants(argument):
-    return argument
 """
 
 
@@ -104,21 +97,6 @@ def test_a_users_drafter_is_imported_and_made(classes, drafters, tmp_path):
     assert config.max_draft_len == 3
     names = [type(config.drafter).__name__, type(config.resource_manager).__name__]
     assert names == ["Drafter", "Drafter"]
-
-
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("no_such_module:make", "ModuleNotFoundError"),
-        ("my_drafters:absent", "AttributeError"),
-        ("my_drafters:fails", "OSError: no weights"),
-        ("my_drafters:wants", "TypeError"),
-        ("sys:exit", "SystemExit"),
-    ],
-)
-def test_a_drafter_that_cannot_be_had_is_told_with_what_to_do(drafters, name, words):
-    with pytest.raises(UsageError, match=rf"(?s)drafter: {name} .*{words}.*PYTHONPATH"):
-        entry_point(name, "speculation.drafter")
 
 
 @pytest.mark.parametrize("text", [None, "- a\n", "a: [", "plain"])

@@ -6,8 +6,6 @@ server, but not of this process.
 
 from __future__ import annotations
 
-import importlib
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,8 +13,9 @@ from typing import Any
 import yaml
 
 from trtspec.build.artifact import Artifact
-from trtspec.errors import RunError, TrtspecError, UsageError
+from trtspec.errors import RunError, TrtspecError
 from trtspec.methods import User
+from trtspec.run.entry_point import entry_point
 from trtspec.trtllm.pytorch.run.package import FAILURES, imported, in_words
 
 LLM_ARGS = "launch/llm_args.yaml"
@@ -106,30 +105,6 @@ def _user_config(classes: Any, method: User) -> Any:
         key = "speculation.resource_manager"
         arguments["resource_manager"] = entry_point(method.resource_manager, key)
     return classes.UserProvidedDecodingConfig(**arguments)
-
-
-def entry_point(name: str, key: str) -> Any:
-    """Import what a recipe names as module:attribute, and call it.
-
-    The module is looked for in the working directory too.
-
-    :param key: the recipe's key, for messages.
-    :raises UsageError: if it cannot be imported, is none, or fails.
-    """
-    module, _, attribute = name.partition(":")
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.append(here)
-    try:
-        return getattr(importlib.import_module(module), attribute)()
-    except FAILURES as error:  # the user's own code can raise anything
-        raise UsageError(
-            f"{name} cannot be had: {type(error).__name__}: {error}",
-            where=key,
-            allowed="module:attribute; called without arguments it gives the object",
-            action="see that the module can be imported from this directory or from "
-            "PYTHONPATH, and that the call needs no arguments",
-        ) from error
 
 
 def _unreadable(file: Path, why: str) -> RunError:

@@ -14,26 +14,32 @@ With target probabilities p and a candidate x drawn from q:
     normalise(max(0, p - q)) and try the next sibling; when no sibling is left,
     draw the next token from what p has become.
 
-A candidate chosen without chance has q = 1 at x: it is accepted with probability p(x),
-and rejected by removing x from p.
+It holds for siblings drawn with replacement (each from the same q) and without (each
+from q without the earlier ones, renormalised). A candidate chosen without chance has
+q = 1 at x: it is accepted with probability p(x), and rejected by removing x from p.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 from torch import Tensor
 
+from trtspec.reference.acceptance.base import Acceptance, Verified
 from trtspec.reference.chance import Chance
 from trtspec.reference.tree import ROOT, DraftTree
+from trtspec.run import SamplingParams
 
 
-class Acceptance(NamedTuple):
-    """The outcome of one verification: accepted nodes and the token after them."""
-
-    path: tuple[int, ...]
-    next_token: int
+def accept_exactly(
+    verified: Verified, sampling: SamplingParams, chance: Chance
+) -> Acceptance:
+    """Accept so that the output follows the target's distribution; see ``Rule``."""
+    if sampling.greedy:
+        return accept_greedy(verified.tree, verified.best)
+    return accept_sampled(
+        verified.tree, lambda node: verified.probabilities(node, sampling), chance
+    )
 
 
 def accept_greedy(tree: DraftTree, best: Sequence[int]) -> Acceptance:
@@ -44,12 +50,17 @@ def accept_greedy(tree: DraftTree, best: Sequence[int]) -> Acceptance:
     path: list[int] = []
     node = ROOT
     while True:
-        token = best[node + 1]
-        matching = [c for c in tree.children(node) if tree.tokens[c] == token]
-        if not matching:
-            return Acceptance(tuple(path), token)
-        node = matching[0]
-        path.append(node)
+        child = matching_child(tree, node, best[node + 1])
+        if child is None:
+            return Acceptance(tuple(path), best[node + 1])
+        path.append(child)
+        node = child
+
+
+def matching_child(tree: DraftTree, node: int, token: int) -> int | None:
+    """Give the first child of a node that is ``token``; None if there is none."""
+    matching = (c for c in tree.children(node) if tree.tokens[c] == token)
+    return next(matching, None)
 
 
 def accept_sampled(
@@ -63,16 +74,27 @@ def accept_sampled(
     path: list[int] = []
     node = ROOT
     while True:
-        p = target(node)
-        for child in tree.children(node):
-            token, q = tree.tokens[child], tree.proposal(child)
-            if chance.flip(acceptance_probability(p, q, token)):
-                path.append(child)
-                node = child
-                break
-            p = residual(p, q, token)
-        else:
-            return Acceptance(tuple(path), chance.draw(p))
+        child, left = try_children(tree, node, target(node), chance)
+        if child is None:
+            return Acceptance(tuple(path), chance.draw(left))
+        path.append(child)
+        node = child
+
+
+def try_children(
+    tree: DraftTree, node: int, p: Tensor, chance: Chance
+) -> tuple[int | None, Tensor]:
+    """Try a node's children in order.
+
+    :param p: the target's probabilities [vocabulary] after the node.
+    :returns: the accepted child, or None; and what the rejections left of p.
+    """
+    for child in tree.children(node):
+        token, q = tree.tokens[child], tree.proposal(child)
+        if chance.flip(acceptance_probability(p, q, token)):
+            return child, p
+        p = residual(p, q, token)
+    return None, p
 
 
 def acceptance_probability(p: Tensor, q: Tensor | None, token: int) -> float:
@@ -83,7 +105,7 @@ def acceptance_probability(p: Tensor, q: Tensor | None, token: int) -> float:
     if q is None:
         return float(p[token])
     proposed = float(q[token])
-    if proposed <= 0:
+    if not proposed > 0:  # NaN is no more than 0 either
         raise ValueError(f"draft token {token} has no mass in its own proposal")
     return min(1.0, float(p[token]) / proposed)
 

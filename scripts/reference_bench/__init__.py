@@ -1,0 +1,1 @@
+"""What ``bench_reference.py`` measures: the engine itself, or its methods in turns."""
