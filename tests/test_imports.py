@@ -19,6 +19,7 @@ ORDER = [
     "run",
     "reference",
     "trtllm",
+    "fit",
     "bench",
     "cli",
 ]

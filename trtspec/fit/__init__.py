@@ -1,0 +1,1 @@
+"""How a drafter is fitted to a target model, on the target's own answers."""

@@ -1,0 +1,1 @@
+"""What `scripts/fit_drafter.py` understands."""
