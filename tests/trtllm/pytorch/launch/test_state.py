@@ -102,6 +102,9 @@ def test_log_that_another_start_takes_away_does_no_harm(monkeypatch):
 
     def taken_away(folder):
         (folder / "server.log").unlink(missing_ok=True)
+        name, _, number = folder.name.partition("-")
+        if name == "tiny":  # older than the one in use, however fast all this goes
+            os.utime(folder, (int(number), int(number)))
         return original(folder)
 
     monkeypatch.setattr(state_module, "_last_used", taken_away)
