@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # From a clone to a measured comparison: installs, fetches the demo model, builds the
-# artifact, answers a prompt, and measures every method beside plain decoding.
+# artifact, answers a prompt, and measures every method with a recipe beside plain decoding.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/common.sh
