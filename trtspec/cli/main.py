@@ -10,12 +10,12 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
-from types import FrameType
-from typing import Any, NoReturn
+from typing import Any
 
 import click
 
 from trtspec import __version__
+from trtspec.cli.interrupts import TerminatedError, raise_on_signals
 from trtspec.cli.streams import (
     UnreadError,
     closed_pipes_as_unread,
@@ -111,23 +111,11 @@ def cli(debug: bool) -> None:
 
 def main() -> None:
     """Run the command line; never shows a traceback without ``--debug``."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup has it ignored
-            signal.signal(number, _terminate)
+    raise_on_signals()
     escape_what_cannot_be_encoded()
     code = _run(sys.argv[1:])
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is over; no traceback at exit
     sys.exit(end_streams(code))
-
-
-class _Terminated(BaseException):
-    """The system or a supervisor asks us to end; clean up as for an interrupt."""
-
-
-def _terminate(number: int, frame: FrameType | None) -> NoReturn:
-    signal.signal(number, signal.SIG_IGN)
-    raise _Terminated(number)
 
 
 def _run(arguments: list[str]) -> int:
@@ -139,7 +127,7 @@ def _run(arguments: list[str]) -> int:
         return 0
     except (click.exceptions.Abort, KeyboardInterrupt):
         return _say("interrupted", INTERRUPTED_EXIT_CODE)
-    except _Terminated as error:
+    except TerminatedError as error:
         return _say("terminated", 128 + int(error.args[0]))
     except click.ClickException as error:
         return _say(error.format_message(), error.exit_code)
