@@ -40,6 +40,14 @@ def test_sampled_answers_do_not_depend_on_their_neighbours(tmp_path, target):
     assert {answer.temperature for answer in one} == set(heat)
 
 
+def test_the_seed_decides_what_is_drawn(tmp_path, target):
+    first, second = (
+        toy_answers(tmp_path / f"{seed}.jsonl", target, 12, (1.0,), seed=seed)
+        for seed in (1, 2)
+    )
+    assert {answer.tokens for answer in first} != {answer.tokens for answer in second}
+
+
 def test_what_is_there_is_not_written_again(tmp_path, target):
     path = tmp_path / "answers.jsonl"
     whole = toy_answers(path, target, 6)

@@ -34,9 +34,11 @@ def toy_target(directory: Path, seed: int = 0) -> Target:
     return load_target(directory, "float32", "cpu")
 
 
-def toy_answers(path: Path, target: Target, count: int, temperatures=(0.0,), slots=8):
+def toy_answers(
+    path: Path, target: Target, count: int, temperatures=(0.0,), *, slots=8, seed=0
+):
     """Let the toy write answers to turns of its own; gives all of the file."""
-    wanted = list(conversations(target.directory, (), count, temperatures, seed=0))
+    wanted = list(conversations(target.directory, (), count, temperatures, seed=seed))
     write_answers(path, target, wanted, LENGTHS, slots=slots, told=lambda _: None)
     return read_answers(path, target.vocabulary)
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
-import torch
 from transformers import AutoTokenizer
 
 from trtspec.errors import UsageError
 from trtspec.fit.answers import Answer
 from trtspec.recipe.workload import Prompt
+from trtspec.reference.chance import SeededChance
 from trtspec.run.tokens import TextCodec
 
 OWN_TURNS = "own_turns"
@@ -24,9 +24,10 @@ _MARK = "\u2042user\u2042"
 class Conversation:
     """A sequence that grows: first, if need be, by a user turn, then by an answer.
 
-    :param id: unique; with the seed it decides what is drawn.
+    :param id: unique among the conversations of a file.
     :param tokens: the sequence so far.
     :param begin: where what is being written begins.
+    :param chance: its own, so that nothing depends on what is written beside it.
     :param after_turn: what follows a user turn of the target's own; empty otherwise.
     """
 
@@ -35,8 +36,8 @@ class Conversation:
     temperature: float
     tokens: list[int]
     begin: int
+    chance: SeededChance
     after_turn: tuple[int, ...] = ()
-    chance: torch.Generator = field(default_factory=torch.Generator)
 
     @property
     def writes_turn(self) -> bool:
@@ -118,21 +119,17 @@ def conversations(
         tokens = list(codec.encode_chat(prompt.messages))
         heat = temperatures[index % len(temperatures)]
         name, source = f"prompt-{prompt.id}", prompt.category or "prompts"
-        yield _seeded(Conversation(name, source, heat, tokens, len(tokens)), seed)
+        chance = SeededChance(seed, apart=name)
+        yield Conversation(name, source, heat, tokens, len(tokens), chance)
     if own_turns:
         frame = ChatFrame(directory)
         for index in range(own_turns):
             heat = temperatures[index % len(temperatures)]
             begun, name = list(frame.before), f"own-{index}"
-            made = Conversation(name, OWN_TURNS, heat, begun, len(begun), frame.after)
-            yield _seeded(made, seed)
-
-
-def _seeded(conversation: Conversation, seed: int) -> Conversation:
-    # by its name, so that nothing depends on what else is written beside it
-    number = int.from_bytes(f"{seed}/{conversation.id}".encode(), "big") % (1 << 62)
-    conversation.chance.manual_seed(number)
-    return conversation
+            chance = SeededChance(seed, apart=name)
+            yield Conversation(
+                name, OWN_TURNS, heat, begun, len(begun), chance, frame.after
+            )
 
 
 def _no_turns(directory: Path, what: str) -> UsageError:

@@ -127,6 +127,5 @@ def choose(logits: Tensor, rows: Sequence[Conversation]) -> list[int]:
     for index, row in enumerate(rows):
         if row.heat > 0:
             weights = (values[index] / row.heat).softmax(-1)
-            drawn = torch.multinomial(weights, 1, generator=row.chance)
-            chosen[index] = int(drawn)
+            chosen[index] = row.chance.draw(weights)
     return [int(ids[index, place]) for index, place in enumerate(chosen)]
