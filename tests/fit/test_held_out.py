@@ -85,12 +85,14 @@ def test_the_estimate_is_what_the_engine_accepts(tmp_path, target, answers, kind
     # states are stored in bfloat16, so a draft token can differ now and then
     assert walked.accepted == pytest.approx(accepted, rel=0.1)
     assert walked.steps == pytest.approx(steps, rel=0.1)
-    assert 1 + accepted / steps > untrained.mean + 0.03
+    assert 1 + accepted / steps > untrained.mean + 0.02
 
 
 def test_sampled_answers_cannot_be_measured_on(tmp_path, target, answers):
     warm = toy_answers(tmp_path / "warm.jsonl", target, 2, (0.7,))
     objective = toy_objective("medusa", target, answers)
     store = toy_store(tmp_path / "states", target, (), warm)
-    with pytest.raises(UsageError, match="2 of the held-out answers are sampled"):
+    with pytest.raises(
+        UsageError, match="2 of the held-out answers are not"
+    ):
         measure(objective, warm, store, 200)

@@ -30,6 +30,7 @@ def test_every_subcommand_and_option_of_the_page_exists():
     actions = parser()._subparsers._group_actions[0].choices
     known = {option for p in actions.values() for option in p._option_string_actions}
     assert set(re.findall(r"`(--[a-z-]+)", text)) <= known
-    assert set(actions) == {"answers", "eagle3", "medusa", "draft-model", "mtp"}
+    kinds = {"eagle3", "medusa", "draft-model", "mtp"}
+    assert set(actions) == {"answers", "texts", *kinds}
     for name in actions:
         assert f"`{name}`" in text or f"fit_drafter.py {name}" in text

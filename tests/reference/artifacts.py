@@ -9,7 +9,12 @@ from tests.reference.engines import word_tokenizer
 from tests.reference.toys import toy_model
 from trtspec.recipe import Recipe
 
-TEMPLATE = "{% for m in messages %}w2 {{ m['content'] }} {% endfor %}w3"
+TEMPLATE = (
+    "{% for m in messages %}"
+    "{% if m['role'] == 'assistant' %}w3 {{ m['content'] }} w1 "
+    "{% else %}w2 {{ m['content'] }} {% endif %}{% endfor %}"
+    "{% if add_generation_prompt %}w3{% endif %}"
+)
 
 
 def write_model(

@@ -20,14 +20,14 @@ class Answer:
     """One conversation with the target's answers in it.
 
     :param source: where the prompt is from, such as its category.
-    :param temperature: of the answers; 0 for greedy.
+    :param temperature: of the answers; 0 for greedy, None if another wrote them.
     :param tokens: the whole sequence, chat template included.
     :param spans: where each answer begins and ends in it.
     """
 
     id: str
     source: str
-    temperature: float
+    temperature: float | None
     tokens: tuple[int, ...]
     spans: tuple[tuple[int, int], ...]
 
@@ -144,5 +144,11 @@ def _answer(entry: Mapping[str, Any]) -> Answer:
     spans = tuple((int(begin), int(end)) for begin, end in entry["spans"])
     if not all(0 < begin <= end <= len(tokens) for begin, end in spans):
         raise ValueError("spans lie outside")
-    source, heat = str(entry.get("source", "")), float(entry["temperature"])
-    return Answer(str(entry["id"]), source, heat, tokens, spans)
+    heat = entry["temperature"]
+    return Answer(
+        str(entry["id"]),
+        str(entry.get("source", "")),
+        None if heat is None else float(heat),
+        tokens,
+        spans,
+    )

@@ -48,13 +48,14 @@ class HeldOutResult:
 
 
 def require_greedy(answers: Sequence[Answer]) -> None:
-    """Refuse sampled answers: what is estimated is greedy acceptance.
+    """Refuse sampled and given answers: what is estimated is greedy acceptance.
 
     :raises UsageError: if there are any.
     """
-    if warm := [answer.id for answer in answers if answer.temperature > 0]:
+    if others := [answer.id for answer in answers if answer.temperature != 0]:
         raise UsageError(
-            f"{len(warm)} of the held-out answers are sampled, such as {warm[0]}",
+            f"{len(others)} of the held-out answers are not the target's greedy ones, "
+            f"such as {others[0]}",
             where="--held-out",
             allowed="greedy answers: `fit_drafter.py answers --temperatures 0`",
         )

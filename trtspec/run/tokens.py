@@ -57,6 +57,32 @@ class TextCodec:
 
         :raises UsageError: if the model has no chat template.
         """
+        return self._ids(self._chat(messages, answers_next=True))
+
+    def encode_exchange(
+        self, messages: Sequence[Message], answer: str
+    ) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Tokenize a conversation as ``encode_chat`` does, and the answer to it.
+
+        :returns: the answer's tokens with all that the chat template writes behind it.
+        :raises UsageError: if the model has no chat template, or one that changes what
+            stands before an answer.
+        """
+        before = self._chat(messages, answers_next=True)
+        said = {"role": "assistant", "content": answer}
+        whole = self._chat([*messages, said], answers_next=False)
+        if not whole.startswith(before):
+            raise UsageError(
+                "the model's chat template changes the conversation before an answer",
+                where=str(self._directory),
+                action="use texts without it, or let the model write answers itself",
+            )
+        return self._ids(before), self._ids(whole.removeprefix(before))
+
+    def _ids(self, text: str) -> tuple[int, ...]:
+        return tuple(self._tokenizer.encode(text, add_special_tokens=False).ids)
+
+    def _chat(self, messages: Sequence[Message], *, answers_next: bool) -> str:
         if self._full is None:
             from transformers import AutoTokenizer
 
@@ -71,15 +97,15 @@ class TextCodec:
                 "`trtspec run --raw`, which sends the prompt as it is",
             )
         try:
-            text = self._full.apply_chat_template(
+            text: str = self._full.apply_chat_template(
                 [dict(m) for m in messages],
                 chat_template=self._chat_template,
                 tokenize=False,
-                add_generation_prompt=True,
+                add_generation_prompt=answers_next,
             )
         except _TEMPLATE_FAILURES as error:
             raise self._template_failure(error) from error
-        return tuple(self._tokenizer.encode(text, add_special_tokens=False).ids)
+        return text
 
     def _template_failure(self, error: Exception) -> UsageError:
         if self._chat_template is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from trtspec.fit.command import answers, train
+from trtspec.fit.command import answers, texts, train
 
 _KINDS = {
     "eagle3": "an EAGLE-3 head: one layer on three of the target's hidden states",
@@ -23,6 +23,7 @@ def parser() -> argparse.ArgumentParser:
     )
     commands = made.add_subparsers(required=True, metavar="COMMAND")
     _answers(commands.add_parser("answers", help="let the target write answers"))
+    _texts(commands.add_parser("texts", help="add answers that others have written"))
     for kind, text in _KINDS.items():
         _training(commands.add_parser(kind, help=f"fit {text}"), kind)
     return made
@@ -49,6 +50,23 @@ def _answers(command: argparse.ArgumentParser) -> None:
     add("--answer-tokens", type=int, default=256, help="most tokens of an answer")
     add("--prompt-tokens", type=int, default=1000, help="longer prompts are left out")
     command.set_defaults(run=answers.run)
+
+
+def _texts(command: argparse.ArgumentParser) -> None:
+    add = command.add_argument
+    add("--target", type=Path, required=True, help="directory of the target model")
+    add("--out", type=Path, required=True, help="file of answers; it is continued")
+    add(
+        "--texts",
+        type=Path,
+        action="append",
+        required=True,
+        help='JSONL of prompts with "answer"; repeatable',
+    )
+    add("--answer-tokens", type=int, default=256, help="most tokens of an answer")
+    add("--prompt-tokens", type=int, default=1000, help="longer prompts are left out")
+    add("--debug", action="store_true", help="show tracebacks")
+    command.set_defaults(run=texts.run)
 
 
 def _training(command: argparse.ArgumentParser, kind: str) -> None:
