@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
+import docs_init
 import docs_methods
 import docs_releases
 from packaging.version import Version
@@ -146,6 +147,8 @@ def not_established() -> Iterator[str]:
 
 MAKERS: dict[str, Callable[..., Iterator[str]]] = {
     "plan": plan,
+    "init": docs_init.asked,
+    "published": docs_init.published,
     "exactness": exactness,
     "families": families,
     "failures": failures,

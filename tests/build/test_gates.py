@@ -1,10 +1,13 @@
 """Whether a build stops before anything slow when it could not end well."""
 
+from dataclasses import replace
+
 import pytest
 from packaging.version import Version
 
 from tests.build.projects import load, write_project
 from trtspec.build.gates import refuse_blocking, require_backend, require_no_findings
+from trtspec.build.progress import SILENT
 from trtspec.check import Finding
 from trtspec.errors import BackendUnavailableError, FindingsError, Problem
 
@@ -78,3 +81,18 @@ class Strict(Backend):
 def test_rules_of_the_backend_are_looked_at_with_its_version(tmp_path, lines):
     with pytest.raises(FindingsError, match=r"tiny on 1\.2\.1"):
         require_no_findings(load(write_project(tmp_path)), Strict(), lines.progress)
+
+
+def test_what_is_to_be_copied_stands_below_what_to_do():
+    found = replace(finding("blocking"), snippet="limits:\n  max_batch_size: 4")
+    with pytest.raises(FindingsError) as caught:
+        refuse_blocking([found], SILENT)
+    assert str(caught.value).endswith(
+        "do: do this\n    limits:\n      max_batch_size: 4"
+    )
+
+
+def test_an_ignored_finding_is_told_if_it_would_block_and_else_not(lines):
+    ignored = [replace(finding(s), ignored=True) for s in ("blocking", "warning")]
+    refuse_blocking(ignored, lines.progress)
+    assert lines == ["ignored: x.yaml:3: it is so"]

@@ -8,7 +8,7 @@ from tests.check.samples import DRAFT_TARGET, loaded, recipe
 from tests.methods.samples import SMALLEST
 from tests.models.drafters import write_dflash, write_eagle, write_eagle3
 from tests.models.tiny import CONTEXT, TOKENS, write_checkpoint
-from trtspec.check import check_models, check_recipe, is_blocked
+from trtspec.check import check_models, check_recipe, ignoring, is_blocked
 from trtspec.check.finding import SEVERITIES, Finding
 from trtspec.check.rules import MODEL_RULES, RULES
 from trtspec.errors import Problem
@@ -152,7 +152,9 @@ def on_pytorch(models, method, model="./draft", **fields):
 
 
 @pytest.mark.parametrize("method", ON_PYTORCH)
-def test_a_good_recipe_of_backend_pytorch_gives_no_finding(models, method):
+def test_a_good_recipe_of_backend_pytorch_gives_no_finding(models, method, monkeypatch):
+    monkeypatch.chdir(models)
+    (models / "m.py").write_text("a = None\n")
     drafters = {"eagle3": "./head", "dflash": "./block"}
     write_eagle3(models / "head")
     write_dflash(models / "block")
@@ -202,3 +204,23 @@ def test_a_missing_method_is_told_once_in_the_backends_words(models):
 
     findings = check_recipe(wanted, version=stable, rules=[backends_own])
     assert [finding.what for finding in findings] == ["take ngram"]
+
+
+def test_a_rule_that_fails_is_a_finding_and_stops_no_other(models):
+    def fails(subject):
+        yield Finding("first", "note", "x:1", "seen before it failed")
+        raise KeyError("rope")
+
+    def later(subject):
+        yield Finding("later", "warning", "x:1", "seen after")
+
+    found = check_recipe(loaded(models, limits=FITTING), rules=[fails, later])
+    ours = {"rule-failed", "later", "first"}
+    assert [f.rule for f in found if f.rule in ours] == [
+        "rule-failed",
+        "later",
+        "first",
+    ]
+    assert "test_checks.test_a_rule_that_fails" in found[0].what
+    assert found[0].what.endswith("failed: KeyError: 'rope'")
+    assert not is_blocked(ignoring(found, ["rule-failed"]))

@@ -59,7 +59,7 @@ def test_second_time_the_stages_are_reused(run, tmp_path):
 def test_json_is_one_document_and_the_lines_go_to_stderr(run, tmp_path):
     result = run(write_project(tmp_path), "--json")
     document = json.loads(result.stdout)
-    assert set(document) == {"artifact", "fingerprint", "stages"}
+    assert set(document) == {"artifact", "fingerprint", "ignored", "stages"}
     assert Artifact.open(tmp_path / "engines" / document["artifact"].rpartition("/")[2])
     assert [stage["name"] for stage in document["stages"]] == [
         "resolve", "convert-target", "assemble",

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import subprocess
 import sys
 import textwrap
@@ -13,7 +12,6 @@ import pytest
 
 from tests.check.samples import loaded
 from tests.models.tiny import CONTEXT, write_checkpoint
-from trtspec.check import Finding
 from trtspec.cli import check as check_command
 from trtspec.errors import Problem
 from trtspec.recipe.load import load_recipe
@@ -99,7 +97,10 @@ def test_json_is_one_document_with_verdict_and_findings(recipe):
     document = json.loads(result.stdout)
     assert (document["recipe"], document["verdict"]) == (path, "blocked")
     (finding,) = document["findings"]
-    assert list(finding) == ["rule", "severity", "where", "what", "why", "action"]
+    assert list(finding) == [
+        "rule", "severity", "where", "what", "why", "action", "snippet", "source",
+        "values", "ignored",
+    ]  # fmt: skip
     assert (finding["rule"], finding["severity"]) == ("context-length", "blocking")
 
 
@@ -232,34 +233,6 @@ def test_help_names_the_exit_code_and_an_example():
     assert result.returncode == 0
     assert "Exits with 3" in result.stdout
     assert "trtspec check recipes/" in result.stdout
-
-
-@pytest.mark.parametrize(
-    ("severities", "text"),
-    [
-        ([], "no findings"),
-        (["note"], "1 note"),
-        (["blocking", "blocking", "warning", "note", "note"],
-         "2 blocking, 1 warning, 2 notes"),
-    ],
-)  # fmt: skip
-def test_the_verdict_counts_findings_by_severity(severities, text):
-    findings = [Finding("rule", severity, "x:1", "what") for severity in severities]
-    assert check_command._counted(findings) == text
-
-
-def test_a_fact_that_is_empty_has_no_label():
-    block = "\n".join(check_command._block(Finding("rule", "note", "x:1", "what")))
-    assert re.sub(r"\x1b\[\d+m", "", block) == "note: rule\n  where x:1\n  what  what"
-
-
-def test_an_indented_line_is_kept_and_others_are_wrapped_by_themselves():
-    long = "word " * 30
-    finding = Finding("rule", "note", "x:1", "what", "", f"{long}\n    a:   b\nend")
-    lines = "\n".join(check_command._block(finding)).splitlines()
-    assert lines[-2:] == ["    a:   b", "        end"]
-    assert lines[3].startswith("  do    word word")
-    assert all(line.startswith("        word") for line in lines[4:-2])
 
 
 def test_version_without_engines_is_one_finding_with_a_recipe_to_copy(recipe, tmp_path):

@@ -201,3 +201,23 @@ def test_the_command_is_listed_and_starts_nothing_heavy(tmp_path):
     )
     assert result.stderr.strip() == "[]"
     assert json.loads(result.stdout)["examples"] is None
+
+
+def test_a_driver_too_old_for_cuda_is_told_with_both(monkeypatch, tmp_path):
+    old = H200.model_copy(update={"driver": "535.104.05"})
+    machine = bare_machine(monkeypatch, tmp_path, gpus=[old])
+    machine.install("1.2.1")
+    machine.record("nvidia-cuda-runtime", "13.0.88")
+    shown = flat()
+    assert "driver 535.104.05 is too old for CUDA 13.0 of TensorRT-LLM 1.2.1" in shown
+    assert "driver 580 or later" in shown
+    (finding,) = [f for f in document()["findings"] if f["rule"] == "driver"]
+    assert finding["severity"] == "blocking"
+
+
+def test_forced_acceptance_is_told_without_an_error(monkeypatch, machine):
+    name = "TLLM_SPEC_DECODE_FORCE_NUM_ACCEPTED_TOKENS"
+    monkeypatch.setenv(name, "1.6")
+    shown = flat()
+    assert "forced-acceptance: '1.6' forces" in shown
+    assert f"unset {name}" in shown

@@ -16,7 +16,8 @@ print("imported")
 """
 
 PROGRAM = """
-import time
+import signal, time
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup it is ignored
 from trtspec.cli.interrupts import TerminatedError, raise_on_signals
 raise_on_signals()
 try:

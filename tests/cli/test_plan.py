@@ -78,7 +78,7 @@ def test_json_has_all_the_facts(run, tmp_path):
     document = json.loads(run(write_project(tmp_path), "--json").stdout)
     assert set(document) == {
         "name", "backend", "missing", "downloads", "stages", "fingerprint", "artifact",
-        "unknown", "free_bytes", "needs_bytes", "links",
+        "unknown", "free_bytes", "needs_bytes", "links", "ignored",
     }  # fmt: skip
     assert set(document["stages"][1]) == {
         "name", "action", "summary", "inputs", "needs_bytes", "command", "environment",

@@ -92,7 +92,5 @@ def test_sampled_answers_cannot_be_measured_on(tmp_path, target, answers):
     warm = toy_answers(tmp_path / "warm.jsonl", target, 2, (0.7,))
     objective = toy_objective("medusa", target, answers)
     store = toy_store(tmp_path / "states", target, (), warm)
-    with pytest.raises(
-        UsageError, match="2 of the held-out answers are not"
-    ):
+    with pytest.raises(UsageError, match="2 of the held-out answers are not"):
         measure(objective, warm, store, 200)

@@ -42,6 +42,25 @@ REDRAFTER_CONFIG = {
 }
 
 
+INNER = 12
+
+
+def layer_shapes(prefix, *, reads=1, first_norm=True, head_norms=False):
+    """Name the tensors of one decoder layer whose attention reads so many states."""
+    wide, square = (HIDDEN, reads * HIDDEN), (HIDDEN, HIDDEN)
+    shapes = {f"self_attn.{name}_proj": wide for name in "qkv"}
+    shapes |= {"self_attn.o_proj": square, "mlp.down_proj": (HIDDEN, INNER)}
+    shapes |= dict.fromkeys(("mlp.gate_proj", "mlp.up_proj"), (INNER, HIDDEN))
+    shapes["post_attention_layernorm"] = (HIDDEN,)
+    if first_norm:
+        shapes["input_layernorm"] = (HIDDEN,)
+    if reads > 1:
+        shapes["hidden_norm"] = (HIDDEN,)
+    if head_norms:
+        shapes |= dict.fromkeys(("self_attn.q_norm", "self_attn.k_norm"), (4,))
+    return {f"{prefix}{name}.weight": shape for name, shape in shapes.items()}
+
+
 def _config(directory, config):
     directory.mkdir(parents=True, exist_ok=True)
     given = {key: value for key, value in config.items() if value is not None}
@@ -95,7 +114,7 @@ def write_eagle(
     if bias:
         shapes["fc.bias"] = (HIDDEN,)
     for layer in range(layers):
-        shapes[f"layers.{layer}.self_attn.q_proj.weight"] = (HIDDEN, HIDDEN)
+        shapes |= layer_shapes(f"layers.{layer}.", first_norm=layer > 0)
     shapes |= dict.fromkeys(extra, (4,))
     _save(shapes, directory / "model.safetensors")
     return directory
@@ -112,7 +131,9 @@ def write_redrafter(
     wide = 2 * HIDDEN
     shapes = {f"{prefix}.{n}.linear.weight": (wide, wide) for n in range(2)}
     shapes[f"{prefix}.2.weight"] = (rows, wide)
+    shapes |= {f"{prefix}.{n}.linear.bias": (wide,) for n in range(2)}
     shapes |= dict.fromkeys(("rnn_u.weight", "rnn_w.weight"), (HIDDEN, HIDDEN))
+    shapes["rnn_u.bias"] = (HIDDEN,)
     _save(shapes, directory / "model.safetensors")
     return directory
 
@@ -141,9 +162,7 @@ def write_eagle3(
         shapes["fc.weight"] = (HIDDEN, captured * target)
     for layer in range(layers):
         name = prefix if prefix == "midlayer." and layers == 1 else f"{prefix}{layer}."
-        width = 2 * HIDDEN if layer == 0 else HIDDEN
-        shapes[f"{name}self_attn.q_proj.weight"] = (HIDDEN, width)
-        shapes[f"{name}hidden_norm.weight"] = (HIDDEN,)
+        shapes |= layer_shapes(name, reads=1 if layer else 2)
     if table:
         shapes |= {"d2t": (drafted,), "t2d": (ROWS,)}
     if output:
@@ -175,7 +194,7 @@ def write_dflash(
         "norm.weight": (HIDDEN,),
     }
     for layer in range(layers):
-        shapes[f"{prefix}{layer}.self_attn.q_proj.weight"] = (HIDDEN, HIDDEN)
+        shapes |= layer_shapes(f"{prefix}{layer}.", head_norms=True)
     kept = {name: shape for name, shape in shapes.items() if name not in left_out}
     _save(kept, directory / "model.safetensors")
     return directory
@@ -189,20 +208,34 @@ def write_mtp(directory, *, layout="deepseek", heads=1, layers=2, **config):
 
 
 def mtp_shapes(layout="deepseek", heads=1, layers=2):
-    """Name the tensors that tell next-token heads, behind ``layers`` layers."""
-    wide, square = (HIDDEN, 2 * HIDDEN), (HIDDEN, HIDDEN)
+    """Name the tensors of next-token heads, behind ``layers`` layers."""
+    wide = (HIDDEN, 2 * HIDDEN)
     if layout == "qwen":
-        layers = [f"mtp.layers.{n}.self_attn.q_proj.weight" for n in range(heads)]
-        return {"mtp.fc.weight": wide, **dict.fromkeys(layers, square)}
-    head, projection = {
-        "deepseek": ("model.layers.{}.", "eh_proj.weight"),
-        "mimo": ("model.mtp_layers.{}.", "input_proj.weight"),
+        norms = ("pre_fc_norm_embedding", "pre_fc_norm_hidden", "norm")
+        shapes = {f"mtp.{name}.weight": (HIDDEN,) for name in norms}
+        shapes["mtp.fc.weight"] = wide
+        for number in range(heads):
+            shapes |= layer_shapes(f"mtp.layers.{number}.")
+        return shapes
+    head, projection, norms = {
+        "deepseek": (
+            "model.layers.{}.",
+            "eh_proj",
+            ("enorm", "hnorm", "shared_head.norm"),
+        ),
+        "mimo": (
+            "model.mtp_layers.{}.",
+            "input_proj",
+            ("token_layernorm", "hidden_layernorm", "final_layernorm"),
+        ),
     }[layout]
     first = layers if layout == "deepseek" else 0
     shapes = {}
     for number in range(first, first + heads):
-        shapes[head.format(number) + projection] = wide
-        shapes[head.format(number) + "self_attn.q_proj.weight"] = square
+        prefix = head.format(number)
+        shapes[f"{prefix}{projection}.weight"] = wide
+        shapes |= {f"{prefix}{name}.weight": (HIDDEN,) for name in norms}
+        shapes |= layer_shapes(prefix)
     return shapes
 
 

@@ -146,3 +146,21 @@ def test_what_a_name_is_a_checkpoint_of_goes_with_it(tmp_path, monkeypatch):
 def test_the_demo_model_is_no_drafter(tmp_path):
     with pytest.raises(UsageError, match="no drafter for method medusa"):
         parse_reference(f"demo:{DEMO.name}", None, tmp_path, WHERE, "medusa")
+
+
+@pytest.mark.parametrize("text", ["./modle", "./modle/", "../here/modle"])
+def test_a_directory_of_a_name_that_is_alike_is_named(tmp_path, text):
+    base = tmp_path / "here"
+    (base / "model").mkdir(parents=True)
+    with pytest.raises(UsageError) as caught:
+        parse_reference(text, None, base, WHERE)
+    written = text.rstrip("/").replace("modle", "model")
+    assert caught.value.problems[0].action == f"write model: {written}"
+
+
+@pytest.mark.parametrize("text", ["./other", "./absent/modle"])
+def test_no_directory_is_named_where_none_is_alike(tmp_path, text):
+    (tmp_path / "model").mkdir()
+    with pytest.raises(UsageError) as caught:
+        parse_reference(text, None, tmp_path, WHERE)
+    assert caught.value.problems[0].action == "correct the path"

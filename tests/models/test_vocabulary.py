@@ -125,3 +125,42 @@ def test_vocabularies_match_exactly_when_every_id_means_the_same(ours, theirs):
     assert match.equal == (a == b)
     assert match.differing == sum(a.get(n) != b.get(n) for n in range(21))
     assert all(a.get(d.id) == d.ours and b.get(d.id) == d.theirs for d in match.first)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "kinds"),
+    [
+        ({"a": 0, "b": 1}, {"b": 0, "a": 1}, {"conflict": (0, 1)}),
+        ({"a": 0}, {"a": 0, "x": 5}, {"only_theirs": (5,)}),
+        ({"a": 0, "x": 5}, {"a": 0}, {"only_ours": (5,)}),
+        ({"Ġa": 0, "Ċ": 1}, {"▁a": 0, "<0x0A>": 1}, {"spelled": (0, 1)}),
+        ({"Ġa": 0, "Ġb": 1}, {" a": 0, " b": 1}, {"spelled": (0, 1)}),
+        ({"Ġa": 0, "b": 1}, {"▁a": 0, "c": 1}, {"spelled": (0,), "conflict": (1,)}),
+        ({"Ġa": 0}, {"Ġ a": 0}, {"conflict": (0,)}),
+    ],
+)
+def test_each_differing_id_is_of_one_kind(ours, theirs, kinds):
+    match = compare_vocabularies(ours, theirs)
+    assert match.ids == kinds
+    assert match.same_tokens == ("conflict" not in kinds)
+    assert match.count(*kinds) == match.differing
+    assert match.first == match.examples[next(k for k in KINDS if k in kinds)]
+
+
+KINDS = ("conflict", "only_ours", "only_theirs", "renamed", "spelled")
+
+
+@pytest.mark.parametrize(
+    ("theirs", "special", "kind"),
+    [
+        ({"a": 0, "<new>": 1}, ({"<old>"}, {"<new>"}), "renamed"),
+        ({"a": 0, "<new>": 1}, ({"<old>"}, ()), "conflict"),
+        ({"<old>": 0, "a": 1}, ({"<old>"}, {"<old>"}), "conflict"),
+        ({"a": 0, "<new>": 1, "<old>": 2}, ({"<old>"}, {"<new>", "<old>"}), "conflict"),
+    ],
+)
+def test_only_a_special_token_whose_name_is_new_counts_as_renamed(
+    theirs, special, kind
+):
+    match = compare_vocabularies({"a": 0, "<old>": 1}, theirs, special)
+    assert 1 in match.ids[kind]

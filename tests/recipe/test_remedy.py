@@ -98,3 +98,22 @@ def test_remedy_for_a_key(value, written, node, expected):
 
 def test_remedy_for_an_entry_of_a_list_names_no_key():
     assert remedy(1, "4", '"4"', INTEGER) == "write 4 (without quotes)"
+
+
+ENTRY_POINT = {"type": "string", "pattern": r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$"}
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("my_drafters.make", "write drafter: my_drafters:make"),
+        ("My_Drafters.py:make", "write drafter: My_Drafters:make"),
+        ("./folder/mine.py:make", "write drafter: folder.mine:make"),
+        ("mine:make()", "write drafter: mine:make"),
+        ("make", ""),
+        ("mine:", ""),
+        ("a b:c", ""),
+    ],
+)
+def test_an_entry_point_is_no_slug(value, expected):
+    assert remedy("drafter", value, value, ENTRY_POINT) == expected

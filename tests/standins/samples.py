@@ -80,6 +80,7 @@ def write_medusa(folder: Path, heads: int = 4, prefix: str = "") -> Path:
     tensors = {}
     for head in range(heads):
         tensors[f"{prefix}{head}.0.linear.weight"] = np.zeros((8, 8), np.float32)
+        tensors[f"{prefix}{head}.0.linear.bias"] = np.zeros(8, np.float32)
         tensors[f"{prefix}{head}.1.weight"] = np.zeros((16, 8), np.float32)
     save_file(tensors, folder / "medusa_lm_head.safetensors")
     return folder

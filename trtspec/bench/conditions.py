@@ -13,6 +13,7 @@ from pydantic import Field, JsonValue
 
 from trtspec import __version__
 from trtspec.bench.records import Record
+from trtspec.forced_acceptance import VARIABLES
 from trtspec.gpus import Gpu, find_gpus
 
 PACKAGES = (
@@ -37,9 +38,9 @@ ENVIRONMENT = (
     "ONEDNN_MAX_CPU_ISA",
     "CUDA_VISIBLE_DEVICES",
     "PYTORCH_CUDA_ALLOC_CONF",
-    "TLLM_SPEC_DECODE_FORCE_NUM_ACCEPTED_TOKENS",
+    *(switch.name for switch in VARIABLES),
 )
-"""Variables that change speed; the last one fakes acceptance in TensorRT-LLM."""
+"""Variables that change speed, or force acceptance."""
 
 IDLE_SECONDS = 0.5
 _CPU_INFO = Path("/proc/cpuinfo")

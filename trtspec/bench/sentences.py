@@ -10,6 +10,7 @@ from trtspec.bench.outputs import Outputs
 from trtspec.bench.ratio import Ratio
 from trtspec.bench.result import BenchResult
 from trtspec.bench.summary import Cell
+from trtspec.forced_acceptance import forced_variables
 
 BUSY = 0.25
 """Cores in use by other programs from which on the reader is warned."""
@@ -79,9 +80,8 @@ def software_line(conditions: Conditions) -> str:
 def warning_lines(result: BenchResult) -> list[str]:
     """Say what makes the numbers doubtful."""
     warnings = [line for line in [busy_warning(result.conditions)] if line]
-    forced = "TLLM_SPEC_DECODE_FORCE_NUM_ACCEPTED_TOKENS"
-    if forced in result.conditions.environment:
-        warnings.append(f"warning: {forced} is set: acceptance may be forced")
+    for forced in forced_variables(result.conditions.environment):
+        warnings.append(f"warning: ${forced.switch.name}: {forced}")
     for cell in result.cells:
         if cell.outputs is not None and cell.outputs.off_repeats < cell.outputs.prompts:
             warnings.append(

@@ -11,6 +11,7 @@ from trtspec.build.sources import Source, StageInputs
 from trtspec.build.stage import Stage
 from trtspec.check.rules import Rule
 from trtspec.errors import Problem
+from trtspec.gpu_kinds import GpuKind, kind_of
 
 
 class Backend(Protocol):
@@ -68,3 +69,9 @@ class Backend(Protocol):
         :raises BuildError: if the backend cannot build such a recipe.
         """
         ...
+
+
+def gpus_seen_by(backend: Backend) -> tuple[GpuKind, ...]:
+    """Give the GPUs of a backend that looks for any: those of TensorRT-LLM do."""
+    installation = getattr(backend, "installation", None)
+    return tuple(map(kind_of, installation.gpus)) if installation else ()

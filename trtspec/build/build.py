@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from trtspec.build.alias import alias_links
@@ -26,6 +26,7 @@ from trtspec.build.records import (
 )
 from trtspec.build.resolve import fetched, inspected, named
 from trtspec.build.self_contained import artifact_texts, self_contained
+from trtspec.build.sources import StageInputs
 from trtspec.build.space import require_writable, writing
 from trtspec.build.stage import Stage
 from trtspec.build.store import StageStore, StoredStage
@@ -45,11 +46,17 @@ class Built:
 
 
 def build(
-    loaded: LoadedRecipe, backend: Backend, engines: Path, progress: Progress = SILENT
+    loaded: LoadedRecipe,
+    backend: Backend,
+    engines: Path,
+    progress: Progress = SILENT,
+    *,
+    ignored: Collection[str] = (),
 ) -> Built:
     """Build a recipe's artifact, or find it built already.
 
     :param engines: directory of the artifacts; made if it is not there.
+    :param ignored: rules in spite of whose findings to go on; the manifest lists them.
     :raises BackendUnavailableError: if what the backend needs is not installed.
     :raises FindingsError: if a check finds something that must not go ahead.
     :raises UsageError: if a model or the prompts cannot be read, or ``engines`` cannot
@@ -59,12 +66,13 @@ def build(
     """
     require_backend(backend)
     # before anything slow: what can be found without a download
-    require_no_findings(loaded, backend, progress)
+    require_no_findings(loaded, backend, progress, ignored)
     texts = artifact_texts(loaded)
     require_writable(engines)
     with writing(engines):
         sweep(engines)
-    description = _resolve(loaded, backend, texts, progress)
+    inputs = replace(named(loaded), ignored=tuple(sorted(set(ignored))))
+    description = _resolve(loaded, backend, inputs, texts, progress)
     stages = backend.stages(description.inputs)
     work = _Work(description, stages, engines, progress)
     with writing(engines), held(engines, work.destination.name, progress):
@@ -72,13 +80,16 @@ def build(
 
 
 def _resolve(
-    loaded: LoadedRecipe, backend: Backend, texts: dict[str, bytes], progress: Progress
+    loaded: LoadedRecipe,
+    backend: Backend,
+    inputs: StageInputs,
+    texts: dict[str, bytes],
+    progress: Progress,
 ) -> Description:
     started = time.perf_counter()
-    inputs = named(loaded)
     if any(source.directory is None for source in inputs.sources):
         inputs = fetched(inputs, progress)
-        require_no_findings(loaded, backend, progress)
+        require_no_findings(loaded, backend, progress, inputs.ignored)
     inputs = inspected(inputs, progress)
     require_backend(backend, inputs.formats)
     resolved = resolve_record(inputs, time.perf_counter() - started)

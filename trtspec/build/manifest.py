@@ -52,6 +52,9 @@ class Manifest(_Entry):
         description="Folders that are links to a checkpoint, with its role.",
     )
     versions: dict[str, str] = Field(description="What it was built with.")
+    ignored: tuple[str, ...] = Field(
+        default=(), description="Rules in spite of whose findings it was built."
+    )
     stages: tuple[StageRecord, ...] = Field(description="In the order of the build.")
     created: str = Field(description="UTC time at which it became complete.")
 

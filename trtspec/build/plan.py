@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from trtspec.build.alias import alias_links
@@ -44,6 +44,7 @@ class Plan:
     :param free_bytes: disk space that is free for it.
     :param links: the artifact's folders that lead to a checkpoint as it is, with its
         directory; one that is not here yet is absent.
+    :param ignored: rules in spite of whose findings it would be built, in order.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Plan:
     unknown: str
     free_bytes: int
     links: Mapping[str, str] = field(default_factory=dict)
+    ignored: tuple[str, ...] = ()
 
     @property
     def needs_bytes(self) -> int:
@@ -63,14 +65,22 @@ class Plan:
         return sum(stage.needs_bytes for stage in self.stages)
 
 
-def make_plan(loaded: LoadedRecipe, backend: Backend, engines: Path) -> Plan:
+def make_plan(
+    loaded: LoadedRecipe,
+    backend: Backend,
+    engines: Path,
+    *,
+    ignored: Collection[str] = (),
+) -> Plan:
     """Plan a build; nothing is written, downloaded or run.
 
+    :param ignored: rules in spite of whose findings to go on.
     :raises UsageError: if the recipe's models or prompts mean nothing or are damaged.
     :raises BuildError: if the backend cannot build from such a checkpoint.
     """
     texts = artifact_texts(loaded)
-    inputs = inspected_without_fetching(named(loaded))
+    asked = replace(named(loaded), ignored=tuple(sorted(set(ignored))))
+    inputs = inspected_without_fetching(asked)
     unknown = "; ".join(filter(None, map(_why_unknown, inputs.sources)))
     stages = backend.outline(inputs) if unknown else backend.stages(inputs)
     template = texts.get(CHAT_TEMPLATE)
@@ -94,6 +104,7 @@ def make_plan(loaded: LoadedRecipe, backend: Backend, engines: Path) -> Plan:
         unknown=unknown,
         free_bytes=free_bytes(engines),
         links={folder: str(link.to) for folder, link in links.items()},
+        ignored=inputs.ignored,
     )
 
 

@@ -46,6 +46,7 @@ class Description:
             source={s.role: source_record(s) for s in self.inputs.sources},
             links={folder: s.role for folder, s in self.links.items()},
             versions=dict(self.versions),
+            ignored=self.inputs.ignored,
             stages=(self.resolved, *records, assembled),
             created=datetime.now(timezone.utc).isoformat(timespec="seconds"),
         )

@@ -49,12 +49,14 @@ class StageInputs:
 
     :param draft: draft model or drafter; None if the speculation method has neither.
     :param base: directory that the recipe's paths start from; None for no file.
+    :param ignored: rules in spite of whose findings to go on, in order.
     """
 
     recipe: Recipe
     target: Source
     draft: Source | None = None
     base: Path | None = None
+    ignored: tuple[str, ...] = ()
 
     @property
     def sources(self) -> tuple[Source, ...]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from packaging.version import Version
 
 from trtspec.check.finding import SEVERITIES, Finding
-from trtspec.check.resolve import resolve
+from trtspec.check.resolve import Resolved, resolve
 from trtspec.check.rules import MODEL_RULES, RULES, Rule
 from trtspec.check.rules.method import METHOD
-from trtspec.check.subject import Subject, Where, key_itself
+from trtspec.check.subject import Role, Subject, Where, key_itself
 from trtspec.errors import Problem
+from trtspec.gpu_kinds import GpuKind
 from trtspec.models.drafter import DrafterInfo
 from trtspec.models.info import ModelInfo
 from trtspec.recipe.load import LoadedRecipe
@@ -19,6 +20,8 @@ from trtspec.recipe.schema import Recipe
 
 Missing = Callable[[Collection[str]], Sequence[Problem]]
 """From the checkpoints' formats to what is not installed; see ``Backend.missing``."""
+Find = Callable[[LoadedRecipe, Role], Resolved]
+"""From a recipe and a role to the model that is meant; see ``resolve``."""
 
 
 def check_recipe(
@@ -28,6 +31,8 @@ def check_recipe(
     free_memory: int | None = None,
     rules: Sequence[Rule] = (),
     version: Version | None = None,
+    gpus: Sequence[GpuKind] = (),
+    find: Find = resolve,
 ) -> list[Finding]:
     """Check a recipe with its models, its workload and this machine.
 
@@ -37,9 +42,11 @@ def check_recipe(
     :param free_memory: bytes; by default what is free here.
     :param rules: the backend's own, looked at after ours.
     :param version: of TensorRT-LLM, if the backend is one of its.
+    :param gpus: that the recipe is to run on, one by one; empty if not known.
+    :param find: what looks at the models, for who checks many recipes of the same.
     :returns: findings, the blocking ones first.
     """
-    target, draft = resolve(loaded, "target"), resolve(loaded, "draft")
+    target, draft = find(loaded, "target"), find(loaded, "draft")
     known = [
         found for found in (target.info, draft.info, draft.drafter) if found is not None
     ]
@@ -53,9 +60,10 @@ def check_recipe(
         free_memory=_available() if free_memory is None else free_memory,
         drafter=draft.drafter,
         version=version,
+        gpus=tuple(gpus),
     )
-    ours = [f for rule in RULES for f in rule(subject)]
-    backends = [f for rule in rules for f in rule(subject)]
+    ours = [f for rule in RULES for f in _looked(rule, subject)]
+    backends = [f for rule in rules for f in _looked(rule, subject)]
     findings = [*_not_repeated(ours, backends), *backends]
     return _ordered([*target.findings, *draft.findings, *findings])
 
@@ -76,7 +84,28 @@ def check_models(
     :returns: findings, the blocking ones first.
     """
     subject = Subject(recipe, where, target, draft, drafter=drafter)
-    return _ordered([finding for rule in MODEL_RULES for finding in rule(subject)])
+    return _ordered([f for rule in MODEL_RULES for f in _looked(rule, subject)])
+
+
+def _looked(rule: Rule, subject: Subject) -> Iterator[Finding]:
+    """Give what a rule finds; one that fails says so, and stops no other.
+
+    It blocks: what the rule would have refused is not known.
+    """
+    try:
+        yield from rule(subject)
+    except Exception as error:  # noqa: BLE001  whatever it is, the others go on
+        function = getattr(rule, "func", rule)
+        name = f"{function.__module__}.{getattr(function, '__qualname__', function)}"
+        yield Finding(
+            "rule-failed",
+            "blocking",
+            subject.where("schema"),
+            f"the rule {name} failed: {type(error).__name__}: {error}",
+            "it could not look at this recipe; the other findings hold",
+            "report it with the recipe and the model's config.json, or go on with "
+            "--ignore rule-failed",
+        )
 
 
 def _not_repeated(ours: list[Finding], backends: list[Finding]) -> list[Finding]:

@@ -10,6 +10,7 @@ from typing import Literal, Protocol
 from packaging.version import Version
 
 from trtspec.errors import Problem
+from trtspec.gpu_kinds import GpuKind
 from trtspec.models.drafter import DrafterInfo
 from trtspec.models.info import ModelInfo
 from trtspec.recipe.schema import Recipe
@@ -44,6 +45,7 @@ class Subject:
     :param drafter: what a method drafts with that has no draft model, such as Medusa
         heads; None if it is not known, or there is none.
     :param version: of TensorRT-LLM, for a backend of its; None if that is not known.
+    :param gpus: that the recipe is to run on; empty if they are not known.
     """
 
     recipe: Recipe
@@ -55,6 +57,7 @@ class Subject:
     free_memory: int | None = None
     drafter: DrafterInfo | None = None
     version: Version | None = None
+    gpus: tuple[GpuKind, ...] = ()
 
     @property
     def models(self) -> Iterable[tuple[Role, ModelInfo]]:

@@ -28,7 +28,10 @@ def open_or_build(
 
     path = Path(path)
     if path.is_dir():
-        return Artifact.open(path, progress)
+        artifact = Artifact.open(path, progress)
+        if ignored := artifact.manifest.ignored:
+            progress.line(f"{path}: built with --ignore {' --ignore '.join(ignored)}")
+        return artifact
     from trtspec.build.build import build
     from trtspec.cli.common import backend_for, require_available
     from trtspec.recipe.load import load_recipe

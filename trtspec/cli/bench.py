@@ -126,8 +126,11 @@ def _require_comparable(path: Path, choices: Choices) -> None:
     """Refuse what can be seen to be wrong before anything is built."""
     from trtspec.bench.paths import require_rereadable
     from trtspec.bench.plan import require_speculation
+    from trtspec.forced_acceptance import SGLANG, TENSORRT_LLM, refuse_forced_acceptance
     from trtspec.recipe import load_prompts, load_recipe
 
+    consequence = "no speed-up measured with it is one"
+    refuse_forced_acceptance(os.environ, (TENSORRT_LLM, SGLANG), consequence)
     if not path.is_dir():
         loaded = load_recipe(path)
         require_speculation(loaded.recipe, loaded.where("speculation", "method"))

@@ -10,6 +10,7 @@ from trtspec.cli.common import (
     backend_for,
     engines_option,
     examples_option,
+    ignore_option,
     json_option,
     print_json,
     require_available,
@@ -20,8 +21,16 @@ from trtspec.cli.common import (
 @click.argument("recipe", type=click.Path())
 @engines_option
 @examples_option
+@ignore_option
 @json_option
-def command(recipe: str, engines: str, examples: Path | None, as_json: bool) -> None:
+def command(
+    *,
+    recipe: str,
+    engines: str,
+    examples: Path | None,
+    ignore: tuple[str, ...],
+    as_json: bool,
+) -> None:
     """Build the artifact of RECIPE.
 
     What an earlier build completed is reused, so a build that was killed goes on where
@@ -38,7 +47,8 @@ def command(recipe: str, engines: str, examples: Path | None, as_json: bool) -> 
     loaded = load_recipe(recipe)
     backend = backend_for(loaded.recipe, examples=examples)
     require_available(backend, loaded.recipe)
-    built = build(loaded, backend, Path(engines), terminal_progress(err=as_json))
+    progress = terminal_progress(err=as_json)
+    built = build(loaded, backend, Path(engines), progress, ignored=ignore)
     if not as_json:
         click.echo(built.artifact.path)
         return
@@ -55,6 +65,7 @@ def command(recipe: str, engines: str, examples: Path | None, as_json: bool) -> 
         {
             "artifact": str(built.artifact.path),
             "fingerprint": built.artifact.fingerprint,
+            "ignored": built.artifact.manifest.ignored,
             "stages": stages,
         }
     )

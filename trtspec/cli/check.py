@@ -2,110 +2,145 @@
 
 from __future__ import annotations
 
-import shutil
-import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from trtspec.cli.asked_gpus import gpu_option, gpus_for
 from trtspec.cli.common import (
     backend_for,
     examples_option,
+    ignore_option,
     json_option,
     print_findings,
     trtllm_option,
 )
+from trtspec.errors import FindingsError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from trtspec.check.finding import Finding
-
-_WIDEST = 80
-_COLOURS = {"blocking": "red", "warning": "yellow", "note": "cyan"}
-_LABELS = {"where": "where", "what": "what", "why": "why", "action": "do"}
-_INDENT = "  "
-_LABEL_WIDTH = 6
+    from trtspec.gpu_kinds import GpuRequest
+    from trtspec.trtllm.runtime import Runtime
 
 
 @click.command("check")
-@click.argument("recipe", type=click.Path())
+@click.argument("recipe", type=click.Path(), required=False)
 @trtllm_option
 @examples_option
+@gpu_option
+@ignore_option
+@click.option(
+    "--for",
+    "for_recipe",
+    metavar="RECIPE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="What a directory that trtllm-build made is to do; an artifact says itself.",
+)
+@click.option(
+    "--explain",
+    metavar="RULE",
+    help="Say what a rule finds, why that matters and what to do; a theme such as "
+    "limits lists its rules, all lists them all.",
+)
 @json_option
 def command(
-    recipe: str, trtllm: str | None, examples: Path | None, as_json: bool
+    *,
+    recipe: str | None,
+    trtllm: str | None,
+    examples: Path | None,
+    gpu: GpuRequest | None,
+    ignore: tuple[str, ...],
+    for_recipe: Path | None,
+    explain: str | None,
+    as_json: bool,
 ) -> None:
     """Find what would go wrong with RECIPE before anything slow happens.
 
     Looks at the recipe, the models' configuration and headers, the workload, and this
-    machine; downloads nothing. Exits with 3 if a finding is blocking.
+    machine; downloads nothing. Exits with 3 if a finding is blocking. A directory in
+    place of RECIPE is an artifact, or engines: whether they would run.
 
     \b
-    Example:
+    Examples:
       trtspec check recipes/smollm2-135m/ngram.yaml
+      trtspec check engines/NAME-FINGERPRINT --trtllm 1.2.1 --gpu h100
+      trtspec check --explain token-ids
     """  # noqa: D301  click wants the backspace itself
-    from trtspec.check import check_recipe, is_blocked
-    from trtspec.errors import FindingsError
+    if explain is not None:
+        from trtspec.cli.explaining import explain as explain_rules
+
+        explain_rules(explain, recipe, as_json=as_json)
+        return
+    if recipe is None:
+        raise UsageError(
+            "no recipe is given",
+            where="RECIPE",
+            action="trtspec check RECIPE; trtspec check --explain all lists the rules",
+        )
+    from trtspec.check import check_recipe
     from trtspec.recipe.load import load_recipe
 
+    if Path(recipe).is_dir():
+        from trtspec.trtllm.built import built_findings
+
+        runtime = _runtime(trtllm, examples, gpu)
+        found = built_findings(Path(recipe), for_recipe, runtime)
+        _report(recipe, found, ignore, as_json=as_json)
+        return
+    if for_recipe is not None:
+        raise UsageError(
+            f"{recipe} is a recipe itself", where="--for", action="leave --for out"
+        )
     loaded = load_recipe(recipe)
-    backend = backend_for(loaded.recipe, trtllm=trtllm, examples=examples)
+    backend = backend_for(loaded.recipe, trtllm=trtllm, examples=examples, gpu=gpu)
     findings = check_recipe(
         loaded,
         missing=backend.missing,
         rules=backend.rules,
         version=backend.version,
+        gpus=gpus_for(loaded.recipe, backend, gpu),
     )
+    _report(recipe, findings, ignore, as_json=as_json)
+
+
+def _runtime(
+    trtllm: str | None, examples: Path | None, gpu: GpuRequest | None
+) -> Runtime:
+    """Describe what is to run a directory: what is here, or what stands in for it."""
+    from trtspec.gpu_kinds import as_gpu
+    from trtspec.trtllm.installation import assumed_for
+    from trtspec.trtllm.probe import probe
+    from trtspec.trtllm.runtime import Runtime
+
+    found = probe(examples) if trtllm is None else assumed_for(trtllm, examples)
+    return Runtime(found, as_gpu(gpu.kind), gpu.count) if gpu else Runtime(found)
+
+
+def _report(
+    recipe: str,
+    findings: Sequence[Finding],
+    ignore: tuple[str, ...],
+    *,
+    as_json: bool,
+) -> None:
+    """Show what was found.
+
+    :raises FindingsError: if anything of it blocks.
+    """
+    from trtspec.check import ignoring, is_blocked
+    from trtspec.cli.finding_text import counted, finding_lines
+
+    findings = ignoring(findings, ignore)
     blocked = is_blocked(findings)
     if as_json:
         print_findings(recipe, findings)
     else:
         for finding in findings:
-            click.echo("\n".join(_block(finding)) + "\n")
+            click.echo("\n".join(finding_lines(finding, ignore)) + "\n")
     if blocked:
-        raise FindingsError(f"blocked: {_counted(findings)}", where=recipe, action="")
+        raise FindingsError(f"blocked: {counted(findings)}", where=recipe, action="")
     if not as_json:
-        click.echo(f"ok: nothing blocks {recipe} ({_counted(findings)})")
-
-
-def _block(finding: Finding) -> Iterator[str]:
-    """Lay one finding out: severity and rule, then one labelled paragraph per fact."""
-    colour = _COLOURS[finding.severity]
-    yield f"{click.style(finding.severity, fg=colour, bold=True)}: {finding.rule}"
-    width = min(shutil.get_terminal_size().columns, _WIDEST)
-    for field, label in _LABELS.items():
-        if text := getattr(finding, field):
-            yield from _lines(text, label, width)
-
-
-def _lines(text: str, label: str, width: int) -> Iterator[str]:
-    """Wrap every line of a text by itself; what is indented is kept to be copied."""
-    first = f"{_INDENT}{label:<{_LABEL_WIDTH}}"
-    rest = " " * len(first)
-    for index, line in enumerate(text.splitlines()):
-        if index and line.startswith(" "):
-            yield line
-            continue
-        yield textwrap.fill(
-            line,
-            width,
-            initial_indent=rest if index else first,
-            subsequent_indent=rest,
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-
-
-def _counted(findings: Sequence[Finding]) -> str:
-    """Say how many findings of each severity there are: ``1 blocking, 2 notes``."""
-    counts = dict.fromkeys(_COLOURS, 0)
-    for finding in findings:
-        counts[finding.severity] += 1
-    parts = [
-        f"{count} {name}{'s' if count > 1 and name != 'blocking' else ''}"
-        for name, count in counts.items()
-        if count
-    ]
-    return ", ".join(parts) or "no findings"
+        click.echo(f"ok: nothing blocks {recipe} ({counted(findings)})")

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from trtspec.build.backend import Backend
     from trtspec.check.finding import Finding
+    from trtspec.gpu_kinds import GpuRequest
     from trtspec.recipe import Recipe
 
 json_option = click.option(
@@ -48,13 +49,38 @@ examples_option = click.option(
 )
 
 
+def _ignorable(
+    ctx: click.Context, param: click.Parameter, value: tuple[str, ...]
+) -> tuple[str, ...]:
+    if not value:
+        return value
+    from trtspec.check.ignore import require_ignorable
+
+    return require_ignorable(value)
+
+
+ignore_option = click.option(
+    "--ignore",
+    metavar="RULE",
+    multiple=True,
+    callback=_ignorable,
+    help="Go on in spite of a rule's findings; may be repeated. trtspec check "
+    "--explain RULE says whether that can be.",
+)
+
+
 def backend_for(
-    recipe: Recipe, *, trtllm: str | None = None, examples: Path | None = None
+    recipe: Recipe,
+    *,
+    trtllm: str | None = None,
+    examples: Path | None = None,
+    gpu: GpuRequest | None = None,
 ) -> Backend:
     """Give the backend that a recipe names, without importing torch.
 
     :param trtllm: a TensorRT-LLM version to assume in place of the installed one.
     :param examples: folder of its example scripts.
+    :param gpu: GPUs to assume in place of those here.
     :raises UsageError: if the version or the folder is none.
     """
     if recipe.backend == "reference":
@@ -65,6 +91,10 @@ def backend_for(
     from trtspec.trtllm.probe import probe
 
     found = probe(examples) if trtllm is None else assumed_for(trtllm, examples)
+    if gpu is not None:
+        from trtspec.cli.asked_gpus import with_gpus
+
+        found = with_gpus(found, recipe, gpu)
     if recipe.backend == "tensorrt":
         from trtspec.trtllm.engine.backend import TensorRTBackend
 

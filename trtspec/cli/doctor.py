@@ -37,15 +37,19 @@ def command(examples: Path | None, as_json: bool) -> None:
     Example:
       trtspec doctor
     """  # noqa: D301  click wants the backspace itself
+    from trtspec.cli.environment import environment
     from trtspec.cli.verdicts import verdicts
     from trtspec.trtllm.probe import probe
 
     installation = probe(examples)
     own = {"python": sys.version.split()[0], "trtspec": __version__, **_libraries()}
     judged = verdicts(installation)
+    findings = environment(installation)
     if as_json:
         backends = [asdict(verdict) for verdict in judged]
-        print_json({**own, **_document(installation), "backends": backends})
+        told = [asdict(finding) for finding in findings]
+        document = {**own, **_document(installation), "backends": backends}
+        print_json({**document, "findings": told})
         return
     for label, text in (*own.items(), *_facts(installation)):
         click.echo(_paragraph(label, text or "not installed"))
@@ -54,6 +58,11 @@ def command(examples: Path | None, as_json: bool) -> None:
         state = "available" if verdict.available else "not available here"
         click.echo(_paragraph(verdict.backend, f"{state}: {verdict.what}"))
         click.echo(_paragraph("  next", verdict.action))
+    for finding in findings:
+        click.echo()
+        click.echo(_paragraph(finding.severity, f"{finding.rule}: {finding.what}"))
+        click.echo(_paragraph("  why", finding.why))
+        click.echo(_paragraph("  do", finding.action))
 
 
 def _libraries() -> dict[str, str | None]:

@@ -29,6 +29,8 @@ COMMANDS = {
     "doctor": "Show what this machine has, and which backends it can run.",
     "methods": "Show the speculation methods, and where each keeps the output exact.",
     "schema": "Print the JSON Schema of a recipe.",
+    "init": "List the methods that a target can use, and write a recipe to start from.",
+    "inspect": "Say what a checkpoint really is, from its headers alone.",
     "check": "Find what would go wrong before anything slow happens.",
     "plan": "Show what build would do, without doing it.",
     "build": "Build an artifact from a recipe; resumes and skips what is unchanged.",

@@ -36,8 +36,12 @@ def command(name: str | None, as_json: bool) -> None:
         return
     from trtspec.cli.methods_text import matrix_lines, method_lines
 
-    lines = matrix_lines() if name is None else method_lines(name)
-    click.echo("\n".join(lines))
+    if name is None:
+        click.echo("\n".join(matrix_lines()))
+        return
+    from trtspec.cli.methods_features import feature_lines
+
+    click.echo("\n".join([*method_lines(name), *feature_lines(name)]))
 
 
 def _known(name: str) -> str:

@@ -40,15 +40,16 @@ def matrix_lines() -> Iterator[str]:
     yield from _table()
     for text in (_LEGEND, _MORE):
         yield ""
-        yield _paragraph(text)
+        yield paragraph(text)
     yield ""
     yield click.style("why not exact", bold=True)
     for where, why in reasons():
-        yield _paragraph(where, 2)
-        yield _paragraph(why, 6)
+        yield paragraph(where, 2)
+        yield paragraph(why, 6)
 
 
-def _paragraph(text: str, indent: int = 0) -> str:
+def paragraph(text: str, indent: int = 0) -> str:
+    """Wrap a text to the width of the screen, at most 80 columns."""
     margin = " " * indent
     return textwrap.fill(
         text,
@@ -116,14 +117,14 @@ def method_lines(name: str) -> Iterator[str]:
     kind = METHODS[name]
     yield f"{click.style(name, bold=True)}: {kind.summary}"
     yield ""
-    yield _paragraph(f"drafts with: {kind.needs}")
-    yield _paragraph(f"tokens to verify per step and request: {kind.step}")
+    yield paragraph(f"drafts with: {kind.needs}")
+    yield paragraph(f"tokens to verify per step and request: {kind.step}")
     if known := parameters(kind):
         yield ""
         yield click.style("parameters", bold=True)
         for parameter in known:
-            yield _paragraph(_signature(parameter), 2)
-            yield _paragraph(parameter.description, 6)
+            yield paragraph(_signature(parameter), 2)
+            yield paragraph(parameter.description, 6)
     for setting in settings(name):
         yield ""
         yield from _setting_lines(setting)
@@ -157,5 +158,5 @@ def _standing_lines(standing: Standing) -> Iterator[str]:
     place = _places([standing.place])
     yield f"  {place}: {click.style(word, fg=_COLOURS[word])}"
     for why in standing.reasons:
-        yield _paragraph(why, 6)
-    yield _paragraph(f"source: {standing.source}", 6)
+        yield paragraph(why, 6)
+    yield paragraph(f"source: {standing.source}", 6)

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from trtspec.cli.asked_gpus import gpu_option, gpus_for
 from trtspec.cli.common import (
     backend_for,
     engines_option,
     examples_option,
+    ignore_option,
     json_option,
     print_findings,
     print_json,
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from trtspec.build.backend import Backend
     from trtspec.build.plan import Plan
     from trtspec.build.planned import PlannedStage
+    from trtspec.gpu_kinds import GpuRequest
     from trtspec.recipe import Recipe
 
 _WIDEST = 96
@@ -37,6 +40,7 @@ _INDENT = " " * 6
 @engines_option
 @trtllm_option
 @examples_option
+@gpu_option
 @click.option(
     "--launcher",
     type=click.Choice(["mpirun", "slurm"]),
@@ -48,6 +52,7 @@ _INDENT = " " * 6
     type=OutputPath(),
     help="Write the launcher's script to this file.",
 )
+@ignore_option
 @json_option
 def command(
     *,
@@ -55,8 +60,10 @@ def command(
     engines: str,
     trtllm: str | None,
     examples: Path | None,
+    gpu: GpuRequest | None,
     launcher: Literal["mpirun", "slurm"] | None,
     output: Path | None,
+    ignore: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Show what build would do for RECIPE; nothing is downloaded, built or run.
@@ -74,25 +81,33 @@ def command(
     from trtspec.build.gates import refuse_blocking
     from trtspec.build.plan import make_plan
     from trtspec.build.progress import SILENT
-    from trtspec.check import check_recipe, is_blocked
+    from trtspec.check import check_recipe, ignoring, is_blocked
     from trtspec.cli.launching import require_launcher, show_script
+    from trtspec.cli.memory_text import memory_document, memory_lines
     from trtspec.recipe.load import load_recipe
 
     loaded = load_recipe(recipe)
     require_launcher(loaded.recipe, launcher, output)
-    backend = backend_for(loaded.recipe, trtllm=trtllm, examples=examples)
+    backend = backend_for(loaded.recipe, trtllm=trtllm, examples=examples, gpu=gpu)
     require_available(backend, loaded.recipe)
-    findings = check_recipe(loaded, rules=backend.rules, version=backend.version)
+    findings = check_recipe(
+        loaded,
+        rules=backend.rules,
+        version=backend.version,
+        gpus=gpus_for(loaded.recipe, backend, gpu),
+    )
+    findings = ignoring(findings, ignore)
     if as_json and is_blocked(findings):
         print_findings(recipe, findings)
     refuse_blocking(findings, SILENT)  # what build refuses has no plan
-    plan = make_plan(loaded, backend, Path(engines))
+    plan = make_plan(loaded, backend, Path(engines), ignored=ignore)
     if launcher is not None:
         show_script(loaded.recipe, backend, plan, launcher, output, as_json=as_json)
     elif as_json:
-        print_json(_document(plan, loaded.recipe, backend))
+        print_json(_document(plan, loaded.recipe, backend) | memory_document(findings))
     else:
-        click.echo("\n".join(_lines(plan, engines, loaded.recipe, backend)))
+        lines = _lines(plan, engines, loaded.recipe, backend)
+        click.echo("\n".join([*lines, *memory_lines(findings)]))
 
 
 def _document(plan: Plan, recipe: Recipe, backend: Backend) -> dict[str, object]:
@@ -119,6 +134,7 @@ def _lines(plan: Plan, engines: str, recipe: Recipe, backend: Backend) -> list[s
     if plan.backend == "pytorch":
         lines += launch_lines(recipe, backend, plan)
     lines += [f"link         {name} -> {to}" for name, to in plan.links.items()]
+    lines += [f"ignored      {rule}" for rule in plan.ignored]
     lines += [f"missing      {text}" for text in plan.missing]
     lines += [f"download     {text}" for text in plan.downloads]
     needs, free = human_bytes(plan.needs_bytes), human_bytes(plan.free_bytes)

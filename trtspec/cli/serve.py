@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import signal
 from pathlib import Path
@@ -118,6 +119,7 @@ def command(
     from trtspec.trtllm.pytorch.launch.stop_request import stop_by_signal
     from trtspec.trtllm.pytorch.launch.supervise import Restarts, supervise
 
+    _refuse_forced_acceptance()  # before a build, which may take hours
     _require_server(artifact_or_recipe)
     if log is not None:
         own_log(log)  # before a build, which may take hours
@@ -157,6 +159,13 @@ def _require_server(path: Path) -> None:
             action=f"generate with trtspec run {shlex.quote(str(path))}, or set "
             "backend: pytorch",
         )
+
+
+def _refuse_forced_acceptance() -> None:
+    from trtspec.forced_acceptance import TENSORRT_LLM, refuse_forced_acceptance
+
+    consequence = "every answer of the server would be meaningless"
+    refuse_forced_acceptance(os.environ, (TENSORRT_LLM,), consequence)
 
 
 def _backend(path: Path) -> object:

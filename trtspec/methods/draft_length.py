@@ -81,12 +81,22 @@ def _json_key(key: object) -> object:
     return int(key) if isinstance(key, str) and key.isdecimal() else key
 
 
-DraftTokens = Annotated[int, Field(ge=1, le=MAX_DRAFT_LENGTH, strict=True)]
+DraftTokens = Annotated[
+    int,
+    Field(
+        ge=1,
+        le=MAX_DRAFT_LENGTH,
+        strict=True,
+        description="Tokens proposed per step.",
+    ),
+]
 RunningRequests = Annotated[int, Field(ge=1, le=MAX_RUNNING_REQUESTS, strict=True)]
 DraftSchedule = Annotated[
     dict[RunningRequests, DraftTokens],
     Field(
         min_length=1,
+        description="Up to so many running requests: so many tokens per step. Above "
+        "the last key nothing is proposed.",
         json_schema_extra={"propertyNames": {"pattern": "^[1-9][0-9]*$"}},
     ),
 ]

@@ -89,6 +89,7 @@ def _text(path: tuple[int, ...]) -> str:
 
 _PATHS_SCHEMA = {
     "type": "array",
+    "description": "Paths from the root down; the parent of each is in the list too.",
     "minItems": 1,
     "maxItems": MAX_DRAFT_LENGTH,
     "uniqueItems": True,
@@ -101,7 +102,7 @@ _PATHS_SCHEMA = {
 
 
 def _json_schema(*extra: str) -> WithJsonSchema:
-    names = {"enum": [*NAMED_TREES, *extra]}
+    names = {"enum": [*NAMED_TREES, *extra], "description": "A tree with a name."}
     return WithJsonSchema({"anyOf": [names, _PATHS_SCHEMA]})
 
 

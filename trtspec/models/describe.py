@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from trtspec.models.gguf_shape import find_gguf, gguf_shape, token_count
 from trtspec.models.info import DTYPE_BYTES, ModelInfo, ModelShape
 from trtspec.models.json_file import read_json_object
 from trtspec.models.next_token import stored_next_token_heads
+from trtspec.models.next_token_parts import next_token_parts
 from trtspec.models.pickled import (
     configured_dtype,
     pickled_bytes,
@@ -28,13 +29,16 @@ from trtspec.models.vocabulary import token_map
 from trtspec.models.weights import INDEX, SINGLE, read_tensors
 
 
-def describe(directory: Path) -> ModelInfo:
+def describe(
+    directory: Path, tensors: Mapping[str, TensorHeader] | None = None
+) -> ModelInfo:
     """Describe a checkpoint: a transformers directory, or one with a GGUF file.
 
     Safetensors go before a GGUF, and that before pickled weights. Of the latter, which
     are never opened, ``parameters`` is an estimate: bytes by the dtype that the
     configuration names.
 
+    :param tensors: all of its safetensors, where they were read before.
     :raises UsageError: if the checkpoint is incomplete or damaged, or is not a causal
         language model; the message names the file and what to do.
     """
@@ -49,12 +53,14 @@ def describe(directory: Path) -> ModelInfo:
         return _describe_gguf(gguf)
     if not has_safetensors and pickled_files(directory):
         return _describe_pickled(directory)
-    return _describe_safetensors(directory)
+    return _describe_safetensors(directory, tensors)
 
 
-def _describe_safetensors(directory: Path) -> ModelInfo:
+def _describe_safetensors(
+    directory: Path, known: Mapping[str, TensorHeader] | None
+) -> ModelInfo:
     config = _config(directory)
-    tensors = read_tensors(directory)
+    tensors = read_tensors(directory) if known is None else dict(known)
     refuse_drafter_as_model(directory, config, tensors)
     shape = shape_of(directory, config, tensors)
     require_stored_as_described(directory / CONFIG, config, shape, tensors)
@@ -66,6 +72,7 @@ def _describe_safetensors(directory: Path) -> ModelInfo:
         format="safetensors",
         directory=directory,
         stored_next_token_heads=stored_next_token_heads(tensors),
+        next_token_parts=next_token_parts(tensors),
         **_sizes(tensors.values()),
     )
 

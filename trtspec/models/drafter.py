@@ -20,8 +20,10 @@ from trtspec.models.drafter_shape import DrafterShape, shape_by_kind
 from trtspec.models.drafter_signs import refuse_other_kind
 from trtspec.models.drafter_tensors import drafter_tensors
 from trtspec.models.eagle3 import refuse_eagle3
+from trtspec.models.head_parts import parts_of
 from trtspec.models.info import Format
 from trtspec.models.json_file import read_json_object
+from trtspec.models.parts import WHOLE, Parts
 from trtspec.models.pickled import (
     PICKLED_INDEX,
     pickled_bytes,
@@ -52,6 +54,8 @@ class DrafterInfo(DrafterShape):
     :param format: ``torch`` for pickled weights, which are never opened.
     :param files: names of the weight files that are loaded, with their index.
     :param quantization: ``none``, or the method the stored weights are quantized with.
+    :param parts: which tensors it lacks, and which belong to no part of such a drafter;
+        not looked for in pickled or quantized weights.
     :param directory: where the checkpoint is; takes no part in comparisons.
     """
 
@@ -62,6 +66,7 @@ class DrafterInfo(DrafterShape):
     format: Format
     files: tuple[str, ...]
     quantization: str = "none"
+    parts: Parts = WHOLE
     directory: Path = field(compare=False)
 
     @property
@@ -96,11 +101,13 @@ def describe_drafter(
     tensors: Mapping[str, TensorHeader] | None = None
     if not is_pickled(files[0]):
         tensors = drafter_tensors(directory, files)
+    stored = tensors
     if loader == "reference":
         config = _whole_configuration(directory, kind, config, tensors)
         tensors = _without_prefix(kind, tensors)
     else:
         _refuse_for_tensorrt_llm(directory, kind, config, tensors)
+    quantization = published_quantization(directory, config).named
     return DrafterInfo(
         **shape_by_kind(directory, kind, config, tensors, loader),
         kind=kind,
@@ -109,7 +116,10 @@ def describe_drafter(
         weight_bytes=_weight_bytes(directory, files, tensors),
         format="torch" if tensors is None else "safetensors",
         files=files,
-        quantization=published_quantization(directory, config).named,
+        quantization=quantization,
+        parts=parts_of(kind, config, stored)
+        if stored is not None and quantization == "none"
+        else WHOLE,
         directory=directory,
     )
 

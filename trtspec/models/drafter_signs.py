@@ -1,24 +1,25 @@
-"""Which method a checkpoint drafts for, by what only such a checkpoint has.
-
-Layouts: Medusa's heads (FasterDecoding/Medusa, medusa/model/medusa_model.py), EAGLE
-(SafeAILab/EAGLE, eagle/model/cnets.py and cnets1.py), ReDrafter
-(apple/ml-recurrent-drafter, recurrent_drafting/modeling_drafter.py), DFlash and
-next-token heads as in ``dflash_shape`` and ``next_token``.
-"""
+"""Which method a checkpoint drafts for, by what only such a checkpoint has."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from trtspec.errors import UsageError
 from trtspec.methods.base import DrafterKind
-from trtspec.models.eagle3 import eagle3_sign
-from trtspec.models.next_token import next_token_name
+from trtspec.models.eagle3 import eagle3_sign, eagle3_tensor
 from trtspec.models.speculators import SPECULATORS_TYPE, speculators_type
 from trtspec.models.tensor_header import TensorHeader
+from trtspec.models.tensor_signs import (
+    dflash_tensor,
+    fusion_sign,
+    medusa_tensor,
+    model_sign,
+    mtp_sign,
+    redrafter_tensor,
+    wide_attention,
+)
 
 Tensors = Mapping[str, TensorHeader]
 
@@ -39,14 +40,7 @@ _METHODS: dict[DrafterKind, str] = {"model": "draft_target"}
 MEDUSA_PREFIX = "medusa_head."
 """What Medusa heads are called inside the checkpoint of a whole model."""
 
-_MEDUSA_LAYER = re.compile(r"\d+\.\d+\.linear\.weight")
 _REDRAFTER_TYPE = "recurrent_drafting_drafter"
-_FC = ("fc.weight", "model.fc.weight", "fusion_fc.weight")
-_FIRST_LAYER = "model.layers.0."
-_ATTENTION = (
-    "layers.0.self_attn.q_proj.weight",
-    "layers.0.self_attn.qkv_proj.weight",
-)
 
 
 class Sign(NamedTuple):
@@ -62,22 +56,34 @@ class Sign(NamedTuple):
 def sign_of(config: Mapping[str, Any], tensors: Tensors) -> Sign | None:
     """Tell a checkpoint's kind; None if nothing shows it.
 
+    Tensors go before the configuration: published ones name other kinds, or none.
+
     :param tensors: empty if they are not known; then the configuration alone counts.
     """
+    stored = _first_sign(
+        ("dflash", dflash_tensor(tensors)),
+        ("eagle3", eagle3_tensor(tensors) or wide_attention(config, tensors)),
+        ("redrafter", redrafter_tensor(tensors)),
+        ("medusa", medusa_tensor(tensors)),
+        ("eagle", fusion_sign(tensors, 2)),
+        ("eagle3", fusion_sign(tensors, 3)),
+        ("mtp", mtp_sign(tensors)),
+    )
+    if stored is not None:
+        return stored
     if told := speculators_type(config):
         return Sign(told, f"config.json has {SPECULATORS_TYPE}: {told}")
-    for kind, told_by in (
-        ("dflash", _dflash_sign(config, tensors)),
-        ("eagle3", eagle3_sign(config, tensors) or _wide_attention(config, tensors)),
-        ("redrafter", _redrafter_sign(config, tensors)),
-        ("medusa", _medusa_sign(config, tensors)),
-        ("eagle", _eagle_sign(tensors)),
-        ("mtp", _mtp_sign(tensors)),
-        ("model", _model_sign(tensors)),
-    ):
-        if told_by:
-            return Sign(kind, told_by)  # type: ignore[arg-type]
-    return None
+    return _first_sign(
+        ("dflash", _dflash_setting(config)),
+        ("eagle3", eagle3_sign(config, ())),
+        ("redrafter", _redrafter_setting(config)),
+        ("medusa", _medusa_setting(config)),
+        ("model", model_sign(tensors)),
+    )
+
+
+def _first_sign(*signs: tuple[DrafterKind, str]) -> Sign | None:
+    return next((Sign(kind, text) for kind, text in signs if text), None)
 
 
 def refuse_other_kind(
@@ -124,66 +130,22 @@ def refuse_drafter_as_model(
     )
 
 
-def _dflash_sign(config: Mapping[str, Any], tensors: Tensors) -> str:
-    if "hidden_norm.weight" in tensors:
-        return "it holds the tensor hidden_norm.weight"
+def _dflash_setting(config: Mapping[str, Any]) -> str:
     if isinstance(config.get("dflash_config"), dict):
         return "config.json has dflash_config"
     return _class_sign(config, "dflash")
 
 
-def _redrafter_sign(config: Mapping[str, Any], tensors: Tensors) -> str:
+def _redrafter_setting(config: Mapping[str, Any]) -> str:
     if config.get("model_type") == _REDRAFTER_TYPE:
         return f"config.json has model_type: {_REDRAFTER_TYPE}"
-    if "exit_dim" in config:
-        return "config.json has exit_dim"
-    return "it holds the tensor rnn_u.weight" if "rnn_u.weight" in tensors else ""
+    return "config.json has exit_dim" if "exit_dim" in config else ""
 
 
-def _medusa_sign(config: Mapping[str, Any], tensors: Tensors) -> str:
-    name = next(filter(_MEDUSA_LAYER.fullmatch, tensors), None)
-    if name is not None:
-        return f"it holds the tensor {name}"
+def _medusa_setting(config: Mapping[str, Any]) -> str:
     # a model that was trained together with its heads names them too
-    if "medusa_num_heads" in config and "num_hidden_layers" not in config:
-        return "config.json has medusa_num_heads"
-    return ""
-
-
-def _eagle_sign(tensors: Tensors) -> str:
-    """``fc`` from one embedding and one hidden state to one state."""
-    for name in _FC:
-        shape = tensors[name].shape if name in tensors else ()
-        if len(shape) == 2 and shape[1] == 2 * shape[0]:
-            return f"{name} is {list(shape)}, from one embedding and one hidden state"
-    return ""
-
-
-def _wide_attention(config: Mapping[str, Any], tensors: Tensors) -> str:
-    """Attention that reads embedding and hidden state side by side is EAGLE-3's."""
-    width = config.get("hidden_size")
-    for name in tensors:
-        if name.removeprefix("model.") in _ATTENTION:
-            columns = tensors[name].shape[1:]
-            if isinstance(width, int) and columns == (2 * width,):
-                return f"{name} reads {columns[0]} values, embedding and hidden state"
-    return ""
-
-
-def _mtp_sign(tensors: Tensors) -> str:
-    name = next_token_name(tensors)
-    if name is None or any(other.startswith(_FIRST_LAYER) for other in tensors):
-        return ""  # a whole model may have next-token heads behind its layers
-    return f"it holds the tensor {name}"
-
-
-def _model_sign(tensors: Tensors) -> str:
-    if any(name in tensors for name in _FC):
-        return ""
-    name = next((name for name in tensors if name.startswith(_FIRST_LAYER)), None)
-    if name is None or "model.norm.weight" not in tensors:
-        return ""
-    return f"it holds the tensor {name}, and no projection of hidden states"
+    alone = "medusa_num_heads" in config and "num_hidden_layers" not in config
+    return "config.json has medusa_num_heads" if alone else ""
 
 
 def _class_sign(config: Mapping[str, Any], word: str) -> str:

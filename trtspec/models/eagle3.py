@@ -39,9 +39,8 @@ def eagle3_sign(config: Mapping[str, Any], tensors: Collection[str]) -> str:
 
     :param tensors: names of the stored tensors; empty if they are not known.
     """
-    for name in tensors:
-        if name.startswith(_TENSORS):
-            return f"it holds the tensor {name}"
+    if sign := eagle3_tensor(tensors):
+        return sign
     inner = config.get("eagle_config")
     whole = {**inner, **config} if isinstance(inner, dict) else config
     for key in _KEYS:
@@ -51,4 +50,12 @@ def eagle3_sign(config: Mapping[str, Any], tensors: Collection[str]) -> str:
     for name in classes if isinstance(classes, list) else ():
         if "eagle3" in str(name).lower():
             return f"config.json names the class {name}"
+    return ""
+
+
+def eagle3_tensor(tensors: Collection[str]) -> str:
+    """Name a tensor that only EAGLE-3 heads have; empty if there is none."""
+    for name in tensors:
+        if name.removeprefix("model.").startswith(_TENSORS):
+            return f"it holds the tensor {name}"
     return ""

@@ -41,18 +41,23 @@ def cached_snapshot(
 
     :returns: the snapshot's directory; None if it is absent or incomplete.
     """
+    snapshot = snapshot_directory(name, revision)
+    try:
+        whole = snapshot.is_dir() and is_complete(snapshot, kind, loader)
+        return snapshot if whole else None
+    except TrtspecError:
+        return None
+
+
+def snapshot_directory(name: str, revision: str | None) -> Path:
+    """Say where the local hub cache has a model, or would have it, whole or not."""
     repository = _cache() / f"models--{name.replace('/', '--')}"
     revision = revision or "main"
     try:
         commit = (repository / "refs" / revision).read_text(encoding="utf-8").strip()
     except (OSError, ValueError):
         commit = revision
-    snapshot = repository / "snapshots" / commit
-    try:
-        whole = snapshot.is_dir() and is_complete(snapshot, kind, loader)
-        return snapshot if whole else None
-    except TrtspecError:
-        return None
+    return repository / "snapshots" / commit
 
 
 def download_snapshot(

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from trtspec.methods.quantization import Quantization
+from trtspec.models.parts import WHOLE, Parts
 
 DTYPE_BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
 """Bytes of one value in the types that weights and KV cache can have."""
@@ -106,6 +107,7 @@ class ModelInfo(ModelShape):
     :param directory: where the checkpoint is; takes no part in comparisons.
     :param stored_next_token_heads: heads for further tokens that are among the tensors,
         whatever the configuration says; None if the tensors' names are not known.
+    :param next_token_parts: modules that these heads lack, or have beside their own.
     """
 
     tokenizer_entries: int | None
@@ -115,6 +117,7 @@ class ModelInfo(ModelShape):
     format: Format
     directory: Path | None = field(default=None, compare=False)
     stored_next_token_heads: int | None = None
+    next_token_parts: Parts = WHOLE
 
     def weight_bytes_in(self, dtype: str) -> int:
         """Bytes that the weights take once they are converted to ``dtype``."""

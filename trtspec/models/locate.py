@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal
 
@@ -79,7 +80,7 @@ def parse_reference(
             f"model {text!r}: there is no directory {directory}{hub}",
             where=where,
             allowed=_ALLOWED,
-            action="correct the path",
+            action=_near(text, directory) or "correct the path",
         )
     path = cached_snapshot(text, revision, checkpoint, loader)
     return ModelReference("hub", text, revision, path, checkpoint, loader)
@@ -117,6 +118,17 @@ def _demo(
     return ModelReference(
         "demo", text, revision, DEMO.directory if DEMO.is_here else None
     )
+
+
+def _near(text: str, directory: Path) -> str:
+    """Name a directory beside the one that is not there; empty if none is alike."""
+    try:
+        names = sorted(p.name for p in directory.parent.iterdir() if p.is_dir())
+    except OSError:
+        return ""
+    near = get_close_matches(directory.name, names, n=1)
+    before = text.rstrip("/").removesuffix(directory.name)
+    return f"write model: {before}{near[0]}" if near else ""
 
 
 def _means_a_directory(text: str) -> bool:

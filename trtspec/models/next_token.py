@@ -40,3 +40,21 @@ def stored_next_token_heads(names: Collection[str]) -> int:
             found = filter(None, map(re.compile(counted).match, names))
             return len({match[1] for match in found})
     return 0
+
+
+def next_token_prefixes(names: Collection[str]) -> tuple[str, ...]:
+    """Give what the heads' tensors begin with; empty if there are none."""
+    for projection, counted in _LAYOUTS:
+        if any(map(re.compile(projection).fullmatch, names)):
+            if projection.startswith("mtp"):
+                return ("mtp.",)
+            found = filter(None, map(re.compile(counted).match, names))
+            return tuple(
+                sorted(
+                    {
+                        match[0].rpartition(match[1])[0] + match[1] + "."
+                        for match in found
+                    }
+                )
+            )
+    return ()

@@ -53,8 +53,13 @@ def eagle_shape(
     layers = {match[1] for name in tensors if (match := _EAGLE_LAYER.match(name))}
     if not layers:
         raise config.lacks("layer", "layers.0.self_attn.q_proj.weight")
-    own = _EMBEDDING in tensors
-    rows = tensors[_EMBEDDING].shape[0] if own else shape["vocabulary_rows"]
+    embedding = tensors.get(_EMBEDDING)
+    own = embedding is not None
+    rows = shape["vocabulary_rows"]
+    if embedding is not None:
+        if len(embedding.shape) != 2:
+            raise config.misshapen(_EMBEDDING, embedding.shape, (rows, size))
+        rows = embedding.shape[0]
     return shape | {
         "layers": len(layers),
         "vocabulary_rows": rows,

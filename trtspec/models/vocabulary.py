@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
-from trtspec.errors import UsageError
-from trtspec.models.gguf import read_gguf
-from trtspec.models.gguf_shape import TOKENS, find_gguf
-from trtspec.models.json_file import read_json_object
+from trtspec.models.token_forms import form_of, text_of
+from trtspec.models.token_list import listed_tokens
 
 _SHOWN = 5
+
+Kind = Literal["conflict", "only_ours", "only_theirs", "renamed", "spelled"]
+"""How an id differs: two tokens; a token on one side; two names of a special token; two
+spellings of one text, such as Ġthe and ▁the."""
+
+
+_WORST_FIRST: tuple[Kind, ...] = get_args(Kind)
 
 
 class TokenDifference(NamedTuple):
@@ -30,17 +34,37 @@ class VocabularyMatch:
 
     :param entries: number of ids in each.
     :param differing: ids that do not stand for the same string in both.
-    :param first: the first few of those.
+    :param ids: the differing ids of each kind, in order.
+    :param examples: the first few of each kind, with both strings.
     """
 
     entries: tuple[int, int]
-    differing: int
-    first: tuple[TokenDifference, ...]
+    differing: int = 0
+    ids: Mapping[Kind, tuple[int, ...]] = field(default_factory=dict)
+    examples: Mapping[Kind, tuple[TokenDifference, ...]] = field(default_factory=dict)
+
+    @property
+    def first(self) -> tuple[TokenDifference, ...]:
+        """The first few of the worst kind that there is."""
+        found = (self.examples[kind] for kind in _WORST_FIRST if kind in self.examples)
+        return next(found, ())
 
     @property
     def equal(self) -> bool:
         """Whether every id stands for the same string in both."""
         return self.differing == 0
+
+    @property
+    def same_tokens(self) -> bool:
+        """Whether no id stands for one token here and for another there.
+
+        Entries that one side lacks, and other spellings and names, are no mismatch.
+        """
+        return not self.ids.get("conflict")
+
+    def count(self, *kinds: Kind) -> int:
+        """Give the number of ids that differ in one of these ways."""
+        return sum(len(self.ids.get(kind, ())) for kind in kinds)
 
 
 def token_map(directory: Path) -> dict[str, int] | None:
@@ -49,81 +73,63 @@ def token_map(directory: Path) -> dict[str, int] | None:
     :returns: None if no file lists the tokens (a SentencePiece model alone).
     :raises UsageError: if a file that should list them is damaged.
     """
-    if (path := directory / "tokenizer.json").is_file():
-        status = path.stat()
-        return dict(_from_tokenizer(path, status.st_mtime_ns, status.st_size))
-    if (path := directory / "vocab.json").is_file():
-        tokens = _checked(path, read_json_object(path))
-        added = directory / "added_tokens.json"
-        return tokens | (
-            _checked(added, read_json_object(added)) if added.is_file() else {}
-        )
-    if gguf := find_gguf(directory):
-        return _from_gguf(gguf)
-    return None
+    listed = listed_tokens(directory)
+    return None if listed is None else dict(listed.tokens)
 
 
 def compare_vocabularies(
-    ours: Mapping[str, int], theirs: Mapping[str, int]
+    ours: Mapping[str, int],
+    theirs: Mapping[str, int],
+    special: tuple[Collection[str], Collection[str]] = ((), ()),
 ) -> VocabularyMatch:
-    """Compare two token → id maps, id by id."""
+    """Compare two token → id maps, id by id.
+
+    :param special: the special tokens of each. One that has another name in the other
+        vocabulary, which has no token of its name, counts as renamed.
+    """
+    if ours == theirs:
+        count = len(set(ours.values()))
+        return VocabularyMatch((count, count))
     a, b = _by_id(ours), _by_id(theirs)
     entries = (len(a), len(b))
-    if a == b:
-        return VocabularyMatch(entries, 0, ())
-    differences = [
-        TokenDifference(index, a.get(index), b.get(index))
-        for index in sorted(a.keys() | b.keys())
-        if a.get(index) != b.get(index)
-    ]
-    return VocabularyMatch(entries, len(differences), tuple(differences[:_SHOWN]))
+    differing = sorted(i for i in a.keys() | b.keys() if a.get(i) != b.get(i))
+    ids: dict[Kind, list[int]] = {}
+    for index, kind in _kinds(differing, a, b, (ours, theirs), special):
+        ids.setdefault(kind, []).append(index)
+    examples = {
+        kind: tuple(TokenDifference(i, a.get(i), b.get(i)) for i in found[:_SHOWN])
+        for kind, found in ids.items()
+    }
+    found = {kind: tuple(of_kind) for kind, of_kind in ids.items()}
+    return VocabularyMatch(entries, len(differing), found, examples)
+
+
+def _kinds(
+    differing: Iterable[int],
+    a: Mapping[int, str],
+    b: Mapping[int, str],
+    maps: tuple[Mapping[str, int], Mapping[str, int]],
+    special: tuple[Collection[str], Collection[str]],
+) -> Iterator[tuple[int, Kind]]:
+    ours, theirs = maps
+    forms = form_of(ours), form_of(theirs)
+    for index in differing:
+        left, right = a.get(index), b.get(index)
+        if left is None or right is None:
+            yield index, "only_theirs" if left is None else "only_ours"
+        elif forms[0] != forms[1] and (
+            text_of(left, forms[0]) == text_of(right, forms[1])
+        ):
+            yield index, "spelled"
+        elif (
+            left in special[0]
+            and right in special[1]
+            and (left not in theirs and right not in ours)
+        ):
+            yield index, "renamed"
+        else:
+            yield index, "conflict"
 
 
 def _by_id(tokens: Mapping[str, int]) -> dict[int, str]:
     return {index: token for token, index in tokens.items()}
-
-
-@lru_cache(maxsize=2)  # a check needs it twice, and large ones take 0.2 s
-def _from_tokenizer(path: Path, _changed: int, _size: int) -> dict[str, int]:
-    whole = read_json_object(path)
-    model, added = whole.get("model"), whole.get("added_tokens") or []
-    vocabulary = model.get("vocab") if isinstance(model, dict) else None
-    tokens: dict[Any, Any]
-    if isinstance(vocabulary, list):  # Unigram: [[token, score], ...] in order of ids
-        tokens = {
-            entry[0]: index for index, entry in enumerate(_pairs(path, vocabulary))
-        }
-    elif isinstance(vocabulary, dict):
-        tokens = vocabulary
-    else:
-        raise _unreadable(path, "has no model.vocab")
-    for entry in added if isinstance(added, list) else [added]:
-        if not isinstance(entry, dict):
-            raise _unreadable(path, f"has the added token {entry!r}")
-        tokens[entry.get("content")] = entry.get("id")
-    return _checked(path, tokens)
-
-
-def _pairs(path: Path, entries: list[Any]) -> Iterator[list[Any]]:
-    for entry in entries:
-        if not (isinstance(entry, list) and entry):
-            raise _unreadable(path, f"has the vocabulary entry {entry!r}")
-        yield entry
-
-
-def _from_gguf(path: Path) -> dict[str, int] | None:
-    tokens = read_gguf(path, decode=frozenset({TOKENS})).fields.get(TOKENS)
-    if not isinstance(tokens, list):
-        return None
-    return _checked(path, {token: index for index, token in enumerate(tokens)})
-
-
-def _checked(path: Path, tokens: Mapping[Any, Any]) -> dict[str, int]:
-    for token, index in tokens.items():
-        if type(index) is not int or type(token) is not str or index < 0:
-            raise _unreadable(path, f"gives the token {token!r} the id {index!r}")
-    return dict(tokens)
-
-
-def _unreadable(path: Path, what: str) -> UsageError:
-    return UsageError(what, where=str(path), action="fetch the tokenizer files again")

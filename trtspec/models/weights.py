@@ -50,8 +50,10 @@ def weight_map(index: Path) -> dict[str, str]:
         raise UsageError(
             "has no weight_map", where=str(index), action="fetch this file again"
         )
+    named = {shard for shard in weights.values() if isinstance(shard, str)}
+    elsewhere = {shard for shard in named if Path(shard).name != shard}
     for name, shard in weights.items():
-        if not isinstance(shard, str) or Path(shard).name != shard:
+        if not isinstance(shard, str) or shard in elsewhere:
             raise UsageError(
                 f"places tensor {name} in {shard!r}",
                 where=str(index),

@@ -34,7 +34,12 @@ def _flag_value(value: object) -> object:
 
 
 FlagName = Annotated[str, BeforeValidator(_flag_name)]
-FlagValue = Annotated[str | int | bool, BeforeValidator(_flag_value)]
+FlagValue = Annotated[
+    Annotated[str, Field(description="A flag's word, such as enable, or a path.")]
+    | Annotated[int, Field(description="A flag's number.")]
+    | Annotated[bool, Field(description="Whether a flag without a value is given.")],
+    BeforeValidator(_flag_value),
+]
 
 
 class EngineOptions(Section):

@@ -52,7 +52,7 @@ def _better(value: object, written: str, node: Node) -> str:
     if kind == "array" and isinstance(value, int) and not isinstance(value, bool):
         return f"[{value}]"
     if kind == "string" and isinstance(value, str):
-        return _slug(value) if "pattern" in node else ""
+        return _name(value, str(node.get("pattern", "")))
     if kind == "string" and isinstance(value, int | float):
         return f'"{written}"'
     return _section(value, node) if isinstance(value, str) else ""
@@ -88,6 +88,29 @@ def _as_boolean(value: object) -> str:
     if word in ("true", "false"):
         return f"{word} (without quotes)"
     return _BOOLEANS.get(word, "")
+
+
+def _name(value: str, pattern: str) -> str:
+    """Give the name that was meant; an entry point is told by the colon in it."""
+    if ":" in pattern:
+        better = _entry_point(value)
+        return better if re.fullmatch(pattern, better) else ""
+    return _slug(value) if pattern else ""
+
+
+def _entry_point(value: str) -> str:
+    """Give module:attribute for a file's path, or for a name with dots only.
+
+    >>> _entry_point("drafters/mine.py:make")
+    'drafters.mine:make'
+    >>> _entry_point("mine.make")
+    'mine:make'
+    """
+    module, _, attribute = value.strip().removesuffix("()").partition(":")
+    module = module.removeprefix("./").removesuffix(".py").replace("/", ".")
+    if not attribute:
+        module, _, attribute = module.rpartition(".")
+    return f"{module.strip('.')}:{attribute.strip()}"
 
 
 def _slug(name: str) -> str:

@@ -16,13 +16,12 @@ from trtspec.build.gates import refuse_blocking
 from trtspec.build.progress import SILENT
 from trtspec.build.sources import Source, StageInputs
 from trtspec.build.stage import Stage, StageContext
-from trtspec.check import check_models
+from trtspec.check import check_models, ignoring
 from trtspec.check.rules import Rule
 from trtspec.errors import FindingsError, Problem, UsageError
 from trtspec.files import sha256_json
 from trtspec.models.describe import describe
 from trtspec.models.drafter import DrafterInfo, describe_drafter
-from trtspec.recipe.schema import Recipe
 from trtspec.reference.conversion import installed_version
 from trtspec.reference.convert_stage import CONVERT, convert_stage
 
@@ -85,7 +84,7 @@ class ReferenceBackend:
         converted = tuple(convert_stage(source, dtype) for source in inputs.sources)
         if inputs.draft is None:
             return converted
-        check = _check_pair_stage(inputs.recipe, inputs.draft, converted)
+        check = _check_pair_stage(inputs, inputs.draft, converted)
         return (*converted, check)
 
 
@@ -94,27 +93,31 @@ def _is_here(library: str) -> bool:
 
 
 def _check_pair_stage(
-    recipe: Recipe, draft: Source, converted: tuple[Stage, ...]
+    given: StageInputs, draft: Source, converted: tuple[Stage, ...]
 ) -> Stage:
     compared = (
         "the token ids of target and draft model"
         if draft.kind == "model"
         else "the sizes of target and drafter"
     )
+    inputs = {
+        "trtspec": trtspec.__version__,
+        "settings": sha256_json(deciding_settings(given.recipe)),
+    }
+    if given.ignored:  # what passed in spite of findings has not passed for others
+        inputs["ignored"] = ", ".join(given.ignored)
     return Stage(
         name=CHECK_PAIR,
         version=CHECK_VERSION,
-        inputs={
-            "trtspec": trtspec.__version__,
-            "settings": sha256_json(deciding_settings(recipe)),
-        },
-        action=partial(_check_pair, recipe, draft),
+        inputs=inputs,
+        action=partial(_check_pair, given, draft),
         summary=(f"compare {compared}",),
         uses=converted,
     )
 
 
-def _check_pair(recipe: Recipe, draft: Source, context: StageContext) -> None:
+def _check_pair(given: StageInputs, draft: Source, context: StageContext) -> None:
+    recipe = given.recipe
     converted = context.inputs[CONVERT["draft"]]
     target = describe(context.inputs[CONVERT["target"]])
     if draft.kind == "model":
@@ -122,6 +125,7 @@ def _check_pair(recipe: Recipe, draft: Source, context: StageContext) -> None:
     else:
         drafter = _described(draft, converted)
         findings = check_models(target, None, recipe, drafter=drafter)
+    findings = ignoring(findings, given.ignored)
     refuse_blocking(findings, SILENT)  # warnings were told before the build
     text = json.dumps([asdict(finding) for finding in findings], indent=2)
     (context.output / FINDINGS).write_text(text + "\n", encoding="utf-8")

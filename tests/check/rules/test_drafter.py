@@ -88,7 +88,16 @@ def test_more_heads_than_the_weights_hold_are_blocking():
     finding = only(medusa_heads(fitted(COUNTED, num_heads=5)))
     assert (finding.severity, finding.where) == ("blocking", "speculation.num_heads")
     assert finding.what == "num_heads 5 is above the 4 heads of the checkpoint"
-    assert finding.action == "set num_heads to 4 or less"
+    assert finding.action == "write num_heads: 4"
+
+
+def test_a_tree_deeper_than_the_heads_is_cut_in_the_same_edit():
+    deep = {"tree": [[0], [0, 0], [0, 0, 0]], "num_heads": 3}
+    finding = only(medusa_heads(fitted(replace(COUNTED, heads=2), **deep)))
+    assert finding.action == (
+        "write num_heads: 2, and keep only the paths of tree that have 2 numbers or "
+        "fewer"
+    )
 
 
 def test_more_heads_than_the_configuration_names_are_a_warning():

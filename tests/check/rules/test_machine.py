@@ -6,12 +6,7 @@ import pytest
 
 from tests.check.rules.drafters import MEDUSA
 from tests.check.samples import DRAFT, MODEL, subject
-from trtspec.check.rules.machine import (
-    cache_bytes,
-    installation,
-    memory,
-    weight_bytes,
-)
+from trtspec.check.rules.machine import installation, memory
 from trtspec.errors import Problem
 
 LIMITS = {"max_batch_size": 8, "max_input_tokens": 100, "max_total_tokens": 1000}
@@ -44,16 +39,27 @@ def test_each_missing_package_is_blocking_with_the_line_that_installs_it():
     assert {finding.where for finding in findings} == {"backend"}
 
 
+def fitting(found):
+    """Give the least memory with which nothing is found."""
+    low, high = 0, 1 << 40
+    while high - low > 1:
+        middle = (low + high) // 2
+        quiet = not list(memory(replace(found, free_memory=middle)))
+        low, high = (low, middle) if quiet else (middle, high)
+    return high
+
+
+ALL = {**LIMITS, "kv_cache_fraction": 1.0}
+
+
 def test_weights_are_counted_in_the_wanted_type():
-    assert weight_bytes(subject()) == WEIGHTS
-    assert weight_bytes(subject(target={"dtype": "float32"})) == 2 * WEIGHTS
-    assert weight_bytes(subject(MODEL, DRAFT)) == WEIGHTS + 2 * 100_000
+    as_float32 = subject(target={"dtype": "float32"}, limits=ALL)
+    assert fitting(subject(limits=ALL)) == WEIGHTS + CACHE
+    assert fitting(as_float32) == 2 * (WEIGHTS + CACHE)
 
 
 def test_a_slot_holds_a_sequence_and_its_draft_for_each_model():
-    assert cache_bytes(with_memory(0)) == CACHE
-    both = subject(MODEL, MODEL, limits=LIMITS)
-    assert cache_bytes(both) == 2 * CACHE
+    assert fitting(subject(MODEL, DRAFT, limits=ALL)) == WEIGHTS + 200_000 + 2 * CACHE
 
 
 def test_enough_memory_gives_no_finding():
@@ -88,6 +94,5 @@ def test_without_a_model_or_a_number_nothing_can_be_said(found):
 
 
 def test_a_drafter_counts_as_it_is_stored():
-    plain = subject(MODEL)
-    medusa = replace(plain, drafter=MEDUSA)
-    assert weight_bytes(medusa) - weight_bytes(plain) == MEDUSA.weight_bytes
+    medusa = replace(subject(MODEL, limits=ALL), drafter=MEDUSA)
+    assert fitting(medusa) == WEIGHTS + CACHE + MEDUSA.weight_bytes

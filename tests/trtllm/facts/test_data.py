@@ -25,6 +25,9 @@ FILES = (
     "serve",
     "pytorch",
     "serving_failures",
+    "combinations",
+    "stale_keys",
+    "drivers",
 )
 
 

@@ -11,11 +11,12 @@ from trtspec.build.artifact import Artifact
 from trtspec.errors import BackendUnavailableError, RunError, UsageError
 from trtspec.trtllm.installation import Absence, Installation
 from trtspec.trtllm.pytorch.release import (
-    FORCED_ACCEPTANCE,
     built_for,
     require_family,
     require_release,
 )
+
+VARIABLE = "TLLM_SPEC_DECODE_FORCE_NUM_ACCEPTED_TOKENS"
 
 
 def built(tmp_path, version="1.2.1"):
@@ -53,8 +54,8 @@ def test_no_release_is_told_with_its_reason(tmp_path):
 
 
 def test_forced_acceptance_makes_the_text_meaningless(tmp_path, monkeypatch):
-    monkeypatch.setenv(FORCED_ACCEPTANCE, "2")
-    with pytest.raises(UsageError, match=rf"\${FORCED_ACCEPTANCE}: '2' forces"):
+    monkeypatch.setenv(VARIABLE, "2")
+    with pytest.raises(UsageError, match=rf"\${VARIABLE}: '2' forces"):
         require_release(built(tmp_path), installed("1.2.1"))
 
 

@@ -111,7 +111,7 @@ def medusa_heads(subject: Subject) -> Iterator[Finding]:
             subject.where("speculation", "num_heads"),
             f"num_heads {method.num_heads} is above the {drafter.heads} heads {there}",
             "the conversion fails at the first head that is not there",
-            f"set num_heads to {drafter.heads} or less"
+            f"write num_heads: {drafter.heads}{_fewer_levels(method, drafter.heads)}"
             + ("" if drafter.is_counted else ", unless the weights hold more"),
         )
     if drafter.head_layers is not None and method.num_layers != drafter.head_layers:
@@ -124,6 +124,13 @@ def medusa_heads(subject: Subject) -> Iterator[Finding]:
             "the conversion looks for each head's output weight behind its last layer",
             f"set num_layers to {drafter.head_layers}",
         )
+
+
+def _fewer_levels(method: Medusa, heads: int) -> str:
+    """Ask for a tree that so many heads can fill, one level each."""
+    if method.shape.depth <= heads:
+        return ""
+    return f", and keep only the paths of tree that have {heads} numbers or fewer"
 
 
 def eagle_bias(subject: Subject) -> Iterator[Finding]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trtspec.check.finding import Finding
+from trtspec.check.memory.cache import Cache
+from trtspec.check.memory.plan import MemoryPlan, Part, memory_plan
 from trtspec.check.subject import Subject
 
 _GIB = 1 << 30
@@ -30,8 +32,9 @@ def memory(subject: Subject) -> Iterator[Finding]:
         return  # what counts there is the GPU's memory
     if free is None or not any(True for _ in subject.models):
         return
-    weights, cache = weight_bytes(subject), cache_bytes(subject)
-    if weights > free:
+    plan = _plan(subject, free)
+    weights, cache = plan.weights, plan.max_batch_size * plan.bytes_per_request
+    if plan.free < 0:
         yield Finding(
             "memory",
             "blocking",
@@ -42,38 +45,40 @@ def memory(subject: Subject) -> Iterator[Finding]:
             "choose a smaller model, target.dtype bfloat16, or a larger machine",
         )
         return
-    fraction = subject.recipe.limits.kv_cache_fraction
-    room = int((free - weights) * fraction)
-    if cache > room:
+    if cache > plan.pool:
         yield Finding(
             "memory",
             "warning",
             subject.where("limits"),
             f"the KV cache takes up to {_gib(cache)}, but kv_cache_fraction "
-            f"{fraction:g} of the memory that the weights leave free is {_gib(room)}",
+            f"{plan.fraction:g} of the memory that the weights leave free is "
+            f"{_gib(plan.pool)}",
             "the machine may run out of memory, or swap and become slow",
             "lower limits.max_batch_size or limits.max_total_tokens",
         )
 
 
-def weight_bytes(subject: Subject) -> int:
-    """Bytes of all weights: models in the recipe's dtype, a drafter as it is stored."""
-    dtype = subject.recipe.target.dtype
-    models = sum(model.weight_bytes_in(dtype) for _, model in subject.models)
-    return models + (subject.drafter.weight_bytes if subject.drafter else 0)
+def _plan(subject: Subject, free: int) -> MemoryPlan:
+    """Plan the memory: models in the recipe's dtype, a drafter as it is stored.
 
-
-def cache_bytes(subject: Subject) -> int:
-    """Bytes of the known models' KV caches with all slots in use.
-
-    A slot holds a whole sequence and the draft that is being verified.
+    A slot of the KV cache holds a whole sequence and the draft that is being verified.
     """
     recipe = subject.recipe
-    tokens = recipe.limits.max_total_tokens + recipe.speculation.longest_draft + 1
-    per_token = sum(
-        model.kv_bytes_per_token(recipe.target.dtype) for _, model in subject.models
+    dtype, limits = recipe.target.dtype, recipe.limits
+    parts = [
+        Part(role, model.weight_bytes_in(dtype), Cache(model.kv_bytes_per_token(dtype)))
+        for role, model in subject.models
+    ]
+    if subject.drafter:
+        parts.append(Part("drafter", subject.drafter.weight_bytes))
+    return memory_plan(
+        free,
+        parts,
+        reserve=0,
+        fraction=limits.kv_cache_fraction,
+        request_tokens=limits.max_total_tokens + recipe.speculation.longest_draft + 1,
+        max_batch_size=limits.max_batch_size,
     )
-    return recipe.limits.max_batch_size * tokens * per_token
 
 
 def _gib(count: int) -> str:

@@ -42,6 +42,32 @@ def target_has_heads(subject: Subject) -> Iterator[Finding]:
         )
 
 
+def heads_are_stored(subject: Subject) -> Iterator[Finding]:
+    """Refuse heads that the configuration names and the weights do not hold.
+
+    TensorRT-LLM goes by the configuration (tensorrt_llm/_torch/models/
+    modeling_deepseekv3.py); checkpoints that were quantized or converted may have lost
+    what it names.
+    """
+    method, target = subject.recipe.speculation, subject.target
+    if not isinstance(method, Mtp) or method.draft_model is not None or target is None:
+        return
+    lost = target.next_token_heads and target.stored_next_token_heads == 0
+    if lost and subject.recipe.backend != "reference":
+        count = target.next_token_heads
+        yield Finding(
+            _RULE,
+            "blocking",
+            subject.where_model("target"),
+            f"config.json names {count} next-token head{'s' * (count > 1)}, and the "
+            "weights hold none",
+            "they were left out when the checkpoint was converted or quantized",
+            "get a checkpoint that was published with its heads, or choose another "
+            "method",
+            values={"configured": count, "stored": 0},
+        )
+
+
 def heads_suffice(subject: Subject) -> Iterator[Finding]:
     """Hold draft length and tree against the number of heads.
 

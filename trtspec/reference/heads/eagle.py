@@ -8,7 +8,6 @@ target. The states come from after the target's final norm (eagle/model/ea_model
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from trtspec.errors import RunError
+from trtspec.models.head_names import head_names
 from trtspec.reference.drafters.setup import DrafterSetup
 from trtspec.reference.heads.base import (
     HeadOutput,
@@ -34,10 +34,6 @@ from trtspec.reference.heads.eagle_layers import (
     run_layers,
 )
 from trtspec.reference.heads.stored import fill, read_tensors, tensor_names
-
-_UNUSED = re.compile(r".*rotary_emb\.inv_freq$")
-_SPECULATORS = {"fusion_fc.": "fc.", "transformer.": "layers.0."}
-"""speculators 0.1 to 0.3, src/speculators/models/eagle.py; later releases have none."""
 
 
 class EagleHead(nn.Module):
@@ -138,12 +134,4 @@ def load_eagle(directory: Path, setup: DrafterSetup) -> EagleHead:
 
 def module_names(stored: Collection[str]) -> dict[str, str]:
     """Give the name that each of a checkpoint's tensors has in ``EagleHead``."""
-    named = {}
-    for public in stored:
-        name = public.removeprefix("model.")
-        for prefix, own in _SPECULATORS.items():
-            if name.startswith(prefix):
-                name = own + name.removeprefix(prefix)
-        if not _UNUSED.match(name):
-            named[public] = name
-    return named
+    return head_names("eagle", stored)

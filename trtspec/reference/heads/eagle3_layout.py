@@ -8,19 +8,15 @@ or without ``model.`` before it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from torch import Tensor
 
+from trtspec.models.head_names import head_names
+
 FusionNorm = Literal["none", "whole", "each"]
-
-_UNUSED = re.compile(r"verifier_|.*rotary_emb\.inv_freq$")
-"""Training aids of speculators (``_keys_to_ignore_on_save``), and computed buffers."""
-
-_LAYER = re.compile(r"(?:midlayer|layers)\.(?:(\d+)\.)?(.+)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,20 +57,7 @@ class Eagle3Layout:
 
 def module_names(stored: Collection[str]) -> dict[str, str]:
     """Give the name that each of a checkpoint's tensors has in ``Eagle3Head``."""
-    named: dict[str, str] = {}
-    for public in stored:
-        name = public.removeprefix("model.")
-        if _UNUSED.match(name):
-            continue
-        if found := _LAYER.fullmatch(name):
-            name = f"layers.{found[1] or 0}.{found[2]}"
-        named[public] = name
-    for public, name in named.items():
-        # TensorRT-LLM calls the one norm of a layer that reads no embedding so
-        usual = name.replace(".hidden_norm.", ".input_layernorm.")
-        if usual not in named.values():
-            named[public] = usual
-    return named
+    return head_names("eagle3", stored)
 
 
 def published_names(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:

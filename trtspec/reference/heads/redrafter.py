@@ -19,7 +19,7 @@ TensorRT-LLM's converter lists three ways to name the tensors
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import torch
@@ -27,17 +27,10 @@ from torch import Tensor, nn
 from torch.nn.functional import silu
 
 from trtspec.errors import RunError
+from trtspec.models.head_names import head_names
 from trtspec.models.json_file import read_json_object
 from trtspec.reference.heads.medusa import ResidualLayer
 from trtspec.reference.heads.stored import fill, read_tensors, tensor_names
-
-_OTHER_NAMES = {
-    "lm_heads.": "lm_head.",
-    "input_projs.": "input_proj.",
-    "0.": "lm_head.",
-}
-_NOT_USED = "emb_norm."
-"""Some checkpoints have it; the authors' forward does not (mlx/modeling_drafter.py)."""
 
 _LAYER = re.compile(r"lm_head\.(\d+)\.linear\.weight")
 
@@ -147,13 +140,6 @@ def _last_shape(
     return rows, columns
 
 
-def _public_names(names: Iterable[str]) -> dict[str, str]:
+def _public_names(names: Collection[str]) -> dict[str, str]:
     """Give the authors' name of each tensor that is used, and the name it has here."""
-    return {_renamed(name): name for name in names if not name.startswith(_NOT_USED)}
-
-
-def _renamed(name: str) -> str:
-    for other, own in _OTHER_NAMES.items():
-        if name.startswith(other):
-            return own + name[len(other) :]
-    return name
+    return {own: name for name, own in head_names("redrafter", names).items()}

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from packaging.version import InvalidVersion, Version
+
 from trtspec.errors import RunError
 
 CONFIG = "config.json"
@@ -43,6 +45,14 @@ class EngineConfig:
     vocab_size: int
     tp_size: int
     extras: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def release(self) -> Version | None:
+        """The version that built it; None if it does not name one."""
+        try:
+            return Version(self.version)
+        except InvalidVersion:
+            return None
 
 
 _EXTRAS = (

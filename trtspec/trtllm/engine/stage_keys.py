@@ -10,6 +10,7 @@ from fnmatch import fnmatch
 from trtspec.build.command_line import Command
 from trtspec.build.sources import Source
 from trtspec.models.files import SETTINGS
+from trtspec.trtllm.engine.built_for import KEY
 from trtspec.trtllm.engine.compile import WORKERS
 from trtspec.trtllm.installation import Installation
 
@@ -59,7 +60,7 @@ def machine_inputs(installation: Installation, gpus: int) -> dict[str, str]:
     found = {
         "tensorrt": installation.tensorrt or "unknown",
         "gpu": _listed(gpu.name for gpu in used),
-        "compute capability": _listed(gpu.compute_capability or "none" for gpu in used),
+        KEY: _listed(gpu.compute_capability or "none" for gpu in used),
     }
     if forced := os.environ.get(FORCED_PROFILES):
         found[FORCED_PROFILES] = forced

@@ -7,11 +7,11 @@ import os
 from packaging.version import InvalidVersion, Version
 
 from trtspec.build.artifact import Artifact
-from trtspec.errors import BackendUnavailableError, RunError, UsageError
+from trtspec.errors import BackendUnavailableError, RunError
+from trtspec.forced_acceptance import TENSORRT_LLM, refuse_forced_acceptance
 from trtspec.trtllm.facts.families import family_of, why_no_family
 from trtspec.trtllm.installation import Installation
 
-FORCED_ACCEPTANCE = "TLLM_SPEC_DECODE_FORCE_NUM_ACCEPTED_TOKENS"
 _UNKNOWN = "unknown"
 
 
@@ -80,19 +80,7 @@ def require_release(artifact: Artifact, installation: Installation) -> Version:
         where=str(artifact.path),
         action="build the recipe again with the installed release",
     )
-    refuse_forced_acceptance()
+    refuse_forced_acceptance(
+        os.environ, (TENSORRT_LLM,), "the text would be meaningless"
+    )
     return version
-
-
-def refuse_forced_acceptance() -> None:
-    """Refuse an environment that makes the text meaningless.
-
-    :raises UsageError: naming the variable.
-    """
-    if forced := os.environ.get(FORCED_ACCEPTANCE):
-        raise UsageError(
-            f"{forced!r} forces the number of accepted draft tokens: the text would be "
-            "meaningless",
-            where=f"${FORCED_ACCEPTANCE}",
-            action="unset it",
-        )

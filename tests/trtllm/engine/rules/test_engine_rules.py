@@ -5,6 +5,8 @@ import inspect
 from tests.check.samples import MODEL
 from tests.trtllm.engine.samples import recipe
 from trtspec.check.subject import Subject, key_itself
+from trtspec.trtllm import draft_precision, drafter_context, environment_rule
+from trtspec.trtllm.combinations import engines
 from trtspec.trtllm.engine.rules import (
     ENGINE_RULES,
     engine_rules,
@@ -29,6 +31,7 @@ def public_functions(module):
 
 def test_no_rule_is_forgotten():
     modules = (flags, gpu, lengths, methods, models, planning, precision)
+    modules = (*modules, environment_rule, engines, drafter_context, draft_precision)
     written = set().union(*map(public_functions, modules))
     assert set(ENGINE_RULES) == written
     assert len(ENGINE_RULES) == len(written)

@@ -6,6 +6,7 @@ from packaging.version import Version
 from tests.trtllm.engine.rules.findings import findings, on_gpu, only
 from tests.trtllm.engine.samples import recipe
 from trtspec.check.subject import Subject, key_itself
+from trtspec.gpu_kinds import gpu_kinds
 from trtspec.trtllm.engine.rules.gpu import (
     gpu_has_the_type,
     gpu_is_visible,
@@ -121,3 +122,12 @@ def test_machine_without_a_visible_gpu_is_refused_with_the_reason():
 )
 def test_gpu_that_is_there_or_is_not_looked_for_passes(installation):
     assert not list(gpu_is_visible(installation, Subject(recipe(), key_itself)))
+
+
+def test_gpu_that_is_asked_about_counts_before_the_one_here():
+    made = recipe("none", target={"quantization": "fp8"})
+    here = Installation(version=Version("1.2.1"), gpus=(on_gpu("9.0"),))
+    ampere = next(kind for kind in gpu_kinds() if kind.capability == 80)
+    for gpus, rules in (((), []), ((ampere,), ["gpu-type"])):
+        subject = Subject(made, key_itself, gpus=gpus)
+        assert [one.rule for one in gpu_has_the_type(here, subject)] == rules

@@ -159,6 +159,8 @@ def test_logits_of_unequal_vocabularies_are_refused_with_both_sizes():
     assert "24 vocabulary rows" in finding.what
     assert finding.what.endswith("the target model 16")
     assert "use_draft_logits: false" in finding.action
+    assert "-16-rows'), 16" in finding.snippet
+    assert finding.values == {"target_rows": 16, "draft_rows": 24}
 
 
 def test_layers_of_one_kind_pass_and_so_do_several_without_drafts():
@@ -218,3 +220,9 @@ def test_scaled_rotary_encoding_is_refused_where_its_factors_are_lost(method):
 )
 def test_rotary_encoding_that_is_carried_passes(made, target):
     assert not findings(rotary_scaling_is_carried, made, target=target)
+
+
+@pytest.mark.parametrize("method", ["suffix", "eagle3", "auto"])
+def test_family_is_no_matter_for_a_method_that_the_backend_does_not_have(method):
+    made = recipe(method, target={"family": "llama"})
+    assert not findings(family_is_supported, made, "1.0.0")

@@ -98,3 +98,8 @@ def test_family_that_plan_needs_is_a_note():
 def test_what_is_not_known_is_not_planned():
     made = recipe(target={"family": None})
     assert not findings(commands_are_established, made, "0.20.0rc3")
+
+
+@pytest.mark.parametrize("method", sorted(SMALLEST.keys() - architectures().keys()))
+def test_method_of_another_backend_is_left_to_the_rule_that_tells_it(method):
+    assert not findings(commands_are_established, recipe(method), "1.0.0")

@@ -156,6 +156,7 @@ def test_an_artifact_is_opened_by_its_folders(bindings, tmp_path):
         draft=tmp_path / "draft",
         tokenizer=tmp_path / "tokenizer",
         chat_template="{{ messages[0].content }}",
+        manifest=SimpleNamespace(stages=()),
         recipe=recipe("draft_target"),
     )
     runner = open_runner(artifact, installation())

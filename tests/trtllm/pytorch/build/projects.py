@@ -9,8 +9,8 @@ from packaging.version import Version
 
 from tests.build.projects import write_draft
 from tests.methods.samples import SMALLEST
-from tests.models.drafters import write_dflash, write_eagle3
-from tests.models.tiny import write_checkpoint
+from tests.models.drafters import mtp_shapes, write_dflash, write_eagle3
+from tests.models.tiny import tensors, write_checkpoint
 from trtspec.build.build import Built, build
 from trtspec.build.progress import SILENT, Progress
 from trtspec.recipe import load_recipe
@@ -56,7 +56,10 @@ def write_project(
     """
     folder.mkdir(parents=True, exist_ok=True)
     if not (folder / "model").exists():
-        write_checkpoint(folder / "model", **(config or {}))
+        changes = config or {}
+        heads = mtp_shapes("deepseek", changes.get("num_nextn_predict_layers", 0))
+        weights = tensors(**heads) if heads else None
+        write_checkpoint(folder / "model", weights=weights, **changes)
     if method in DRAFTERS and not (folder / method).exists():
         DRAFTERS[method](folder / method)
     drafter = {"model": f"./{method}"} if method in DRAFTERS else {}

@@ -8,6 +8,9 @@ from functools import partial
 from trtspec.check.finding import Finding
 from trtspec.check.rules import Rule
 from trtspec.check.subject import Subject
+from trtspec.trtllm.combinations.engines import go_together_on_engines
+from trtspec.trtllm.draft_precision import precision_of_each_model
+from trtspec.trtllm.drafter_context import drafter_reads_that_far
 from trtspec.trtllm.engine.rules import (
     flags,
     gpu,
@@ -17,6 +20,7 @@ from trtspec.trtllm.engine.rules import (
     planning,
     precision,
 )
+from trtspec.trtllm.environment_rule import software_fits
 from trtspec.trtllm.installation import Installation
 
 EngineRule = Callable[[Installation, Subject], Iterable[Finding]]
@@ -52,6 +56,10 @@ ENGINE_RULES: tuple[EngineRule, ...] = (
     flags.flags_do_no_harm,
     planning.family_is_known,
     planning.commands_are_established,
+    go_together_on_engines,
+    drafter_reads_that_far,
+    precision_of_each_model,
+    software_fits,
 )
 
 

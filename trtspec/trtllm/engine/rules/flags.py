@@ -9,6 +9,7 @@ from typing import NamedTuple
 from trtspec.check.finding import Finding
 from trtspec.check.subject import Subject
 from trtspec.trtllm import facts
+from trtspec.trtllm.capability import capability_of
 from trtspec.trtllm.engine.compile import build_flags
 from trtspec.trtllm.engine.sizes import options
 from trtspec.trtllm.engine.toolchain import value_fault
@@ -98,6 +99,7 @@ PATHS = (
 )
 """Flags whose value is a file or a folder; each stage runs in a folder of its own."""
 
+_SM100 = 100
 _NOT_ON_SM100 = (
     "gemm_swiglu_plugin",
     "fp8_rowwise_gemm_plugin",
@@ -145,7 +147,11 @@ def flags_do_no_harm(installation: Installation, subject: Subject) -> Iterator[F
         if name in PATHS and isinstance(value, str) and not Path(value).is_absolute():
             why = "a stage runs in a folder of its own, where such a path leads nowhere"
             yield _fault(subject, name, value, why, "write an absolute path")
-        if name in _NOT_ON_SM100 and value != "disable" and _is_sm100(installation):
+        if (
+            name in _NOT_ON_SM100
+            and value != "disable"
+            and _is_sm100(installation, subject)
+        ):
             why = "the builder refuses it on compute capability 10.0 "
             why += "(tensorrt_llm/plugin/plugin.py)"
             yield _fault(subject, name, value, why, "delete it")
@@ -169,6 +175,5 @@ def _fault_of_value(fact: facts.Flag, name: str, value: str | int | bool) -> str
     return value_fault(fact, [str(v) for v in build_flags({name: value})][1:])
 
 
-def _is_sm100(installation: Installation) -> bool:
-    first = next(iter(installation.gpus), None)
-    return first is not None and first.compute_capability == "10.0"
+def _is_sm100(installation: Installation, subject: Subject) -> bool:
+    return capability_of(installation, subject) == _SM100

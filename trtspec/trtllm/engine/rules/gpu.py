@@ -8,6 +8,7 @@ from trtspec.check.finding import Finding
 from trtspec.check.subject import SECTION, Role, Subject
 from trtspec.methods import DraftTarget
 from trtspec.trtllm import facts
+from trtspec.trtllm.capability import capability_of
 from trtspec.trtllm.engine.rules.types import ModelTypes, types_of
 from trtspec.trtllm.engine.sizes import options
 from trtspec.trtllm.installation import Installation
@@ -34,8 +35,8 @@ def gpu_is_visible(installation: Installation, _: Subject) -> Iterator[Finding]:
 
 
 def gpu_has_the_type(installation: Installation, subject: Subject) -> Iterator[Finding]:
-    """Refuse types that the GPU here does not have, as far as it is known."""
-    capability = installation.compute_capability
+    """Refuse types that the GPU does not have: the one asked about, or that here."""
+    capability = capability_of(installation, subject)
     if capability is None:
         return
     first_fp8 = facts.number_of("fp8_hardware")

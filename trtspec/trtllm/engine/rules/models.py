@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trtspec.check.finding import Finding
+from trtspec.check.padding import padding_command
 from trtspec.check.subject import SECTION, Role, Subject
 from trtspec.methods import DraftTarget
 from trtspec.trtllm import facts
@@ -41,6 +42,8 @@ def family_is_supported(
     if version is None or not facts.has_backend(version):
         return
     method = subject.recipe.speculation
+    if method.method not in facts.architectures():
+        return  # no method of this backend's, which check.rules.method tells
     for role in ("target", "draft"):
         family = family_of(subject, role)
         # a draft model is built as a plain one
@@ -127,8 +130,16 @@ def vocabulary_rows_for_logits(_: Installation, subject: Subject) -> Iterator[Fi
             subject.where("speculation", "use_draft_logits"),
             f"the draft model has {draft.vocabulary_rows} vocabulary rows, the target "
             f"model {target.vocabulary_rows}",
-            "acceptance by logits fails with incompatible buffer sizes (#2789)",
-            "choose a draft model with as many rows, or use_draft_logits: false",
+            "the draft model's logits are compared with the target's, and acceptance "
+            "fails with incompatible buffer sizes (#2789); the ids are another matter",
+            "pad the draft model to as many rows as the target has and name the new "
+            "directory as speculation.model, or write use_draft_logits: false",
+            snippet=padding_command(method.model, target, draft),
+            source="https://github.com/NVIDIA/TensorRT-LLM/issues/2789",
+            values={
+                "target_rows": target.vocabulary_rows,
+                "draft_rows": draft.vocabulary_rows,
+            },
         )
 
 

@@ -59,6 +59,8 @@ def commands_are_established(
     version = installation.version
     if version is None or not facts.has_backend(version):
         return
+    if subject.recipe.speculation.method not in facts.architectures():
+        return  # no method of this backend's, which check.rules.method tells
     explained = (f for rule in _SAY_MORE for f in rule(installation, subject))
     if any(finding.severity == "blocking" for finding in explained):
         return

@@ -6,9 +6,12 @@ mistakes would otherwise end in an assertion deep in the runtime, or be cut sile
 
 from __future__ import annotations
 
-from packaging.version import InvalidVersion, Version
+from collections.abc import Sequence
 
-from trtspec.errors import BackendUnavailableError, RunError
+from packaging.version import Version
+
+from trtspec.errors import BackendUnavailableError, Problem, RunError
+from trtspec.gpus import Gpu
 from trtspec.methods import Lookahead, Method, ReDrafter
 from trtspec.recipe.schema import Limits
 from trtspec.trtllm import facts
@@ -48,18 +51,32 @@ def require_mode(engine: EngineConfig, name: str, bit: int, *, where: str) -> No
 
 def require_version(engine: EngineConfig, version: Version, where: str) -> None:
     """Refuse an engine of another TensorRT-LLM: engines do not carry over."""
-    try:
-        same = Version(engine.version).public == version.public
-    except InvalidVersion:
-        same = False
-    if not same:
+    built = engine.release
+    if built is None or built.public != version.public:
         raise RunError(
             f"the engine was built by TensorRT-LLM {engine.version}, "
-            f"and {version} is installed",
+            f"and {version} is to run it",
             where=where,
             allowed=f"an engine built by {version}",
             action=BUILD_AGAIN,
         )
+
+
+def require_gpu(built: str | None, gpus: Sequence[Gpu], where: str) -> None:
+    """Refuse an engine that was built on GPUs of another compute capability.
+
+    :param built: compute capability of those, such as ``8.0``; None if not known.
+    """
+    here = next((gpu.compute_capability for gpu in gpus), None)
+    if built is None or here is None or built == here:
+        return
+    raise RunError(
+        f"the engine was built for compute capability {built}, and the GPU here has "
+        f"{here}",
+        where=where,
+        allowed=f"an engine built for {here}",
+        action=BUILD_AGAIN,
+    )
 
 
 def require_capacity(engine: EngineConfig, method: Method, where: str) -> None:
@@ -95,15 +112,19 @@ def require_sizes(
             longest_input(engine),
         ),
     }
-    for name, (wanted, built) in needed.items():
-        if wanted > built:
-            raise RunError(
-                f"the recipe's limits need {name} {wanted}, and the engine was built "
-                f"with {built}",
-                where=where,
-                allowed=f"up to {built}",
-                action="lower the limits, or " + BUILD_AGAIN,
-            )
+    found = [
+        Problem(
+            f"the recipe's limits need {name} {wanted}, and the engine was built with "
+            f"{built}",
+            where,
+            f"up to {built}",
+            "lower the limits, or " + BUILD_AGAIN,
+        )
+        for name, (wanted, built) in needed.items()
+        if wanted > built
+    ]
+    if found:
+        raise RunError.from_problems(found)
 
 
 def require_beam(engine: EngineConfig, where: str) -> None:

@@ -27,10 +27,15 @@ _LARGEST_BLOCK = 64
 
 
 class Engines(NamedTuple):
-    """What the engines of an artifact say of themselves."""
+    """What the engines of an artifact say of themselves.
+
+    :param capability: compute capability of the GPUs that they were built on, which
+        they do not say themselves; None if it is not known.
+    """
 
     target: EngineConfig
     draft: EngineConfig | None = None
+    capability: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +146,7 @@ def load_settings(
 
     :param weights: bytes per GPU, by role.
     """
-    target, draft = engines
+    target, draft = engines.target, engines.draft
     shared = draft is not None
     worker = installation.worker if shared or target.tp_size > 1 else None
     gather = _gathers_logits(recipe.speculation, installation)

@@ -16,6 +16,7 @@ from trtspec.run import Request, StepResult
 from trtspec.run.fit import require_fit
 from trtspec.run.recipe_runner import RecipeRunner
 from trtspec.run.tokens import TextCodec
+from trtspec.trtllm.engine.built_for import built_capability
 from trtspec.trtllm.engine.engine_config import EngineConfig, read_engine
 from trtspec.trtllm.engine.run.admission import (
     drafts_from_outside,
@@ -58,18 +59,22 @@ class EngineRunner(RecipeRunner):
         installation: Installation,
         *,
         chat_template: str | None = None,
+        capability: str | None = None,
     ) -> None:
         """Check everything, then load the engines.
 
         :param target: directory of the target engine.
         :param draft: directory of the draft engine, if the method has one.
         :param chat_template: in place of the tokenizer's own.
+        :param capability: compute capability of the GPUs that the engines were built
+            on; None if it is not known.
         :raises RunError: if the engines do not fit the recipe, or do not load.
         :raises BackendUnavailableError: if TensorRT-LLM or a GPU is missing.
         """
         self._installation = installation
         self._executors: list[Executor] = []
-        engines = Engines(read_engine(target), read_engine(draft) if draft else None)
+        drafts = read_engine(draft) if draft else None
+        engines = Engines(read_engine(target), drafts, capability)
         require_runnable(recipe, engines, installation, os.environ)
         super().__init__(recipe, TextCodec(tokenizer, chat_template))
         directories = {TARGET: target} | ({DRAFT: draft} if draft else {})
@@ -185,6 +190,7 @@ def open_runner(artifact: Artifact, installation: Installation) -> EngineRunner:
         artifact.tokenizer,
         installation,
         chat_template=artifact.chat_template,
+        capability=built_capability(artifact.manifest),
     )
 
 

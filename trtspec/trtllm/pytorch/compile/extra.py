@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal, cast
 
 from trtspec.trtllm.facts.llm_args import SECTIONS, TOP_LEVEL, keys
+from trtspec.trtllm.facts.stale_keys import stale_key, versions_with
 from trtspec.trtllm.facts.value_faults import in_words
 from trtspec.trtllm.pytorch.compile.known import (
     SPECULATION,
@@ -120,10 +121,7 @@ def _unfit(subject: Subject, class_name: str, path: Path, value: Any) -> Remark 
     name, found = ".".join(path), known.get(path[-1])
     where = (*KEY, *path)
     if found is None:
-        near = meant(path[-1], known)
-        action = f"did you mean {near}?" if near else "delete it"
-        what = f"TensorRT-LLM {subject.version} has no key {name}"
-        return blocking(RULE, where, what, "it refuses unknown keys", action)
+        return _unknown(subject, class_name, path, meant(path[-1], known))
     if is_deprecated(found, subject.version):
         what = f"{name} is deprecated in TensorRT-LLM {subject.version}"
         why = found.note or "a later release refuses it"
@@ -133,3 +131,17 @@ def _unfit(subject: Subject, class_name: str, path: Path, value: Any) -> Remark 
         why = f"it takes {'; '.join(takes)}"
         return blocking(RULE, where, f"{name} {fault}", why, "correct it")
     return None
+
+
+def _unknown(subject: Subject, class_name: str, path: Path, near: str | None) -> Remark:
+    """Say that a version has no such key, and who has it or what to write instead."""
+    name, stale = ".".join(path), stale_key(path)
+    why = "it refuses unknown keys"
+    action = f"did you mean {near}?" if near else "delete it"
+    if elsewhere := versions_with(class_name, path[-1]):
+        why += f"; {name} is one of TensorRT-LLM {' or '.join(elsewhere)}"
+        action = "delete it, or take such a version"
+    if stale is not None:
+        action = stale.instead
+    what = f"TensorRT-LLM {subject.version} has no key {name}"
+    return blocking(RULE, (*KEY, *path), what, why, action)

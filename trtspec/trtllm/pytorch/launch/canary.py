@@ -18,6 +18,8 @@ MAX_TOKENS = 32
 _PIECES = range(1, 9)
 _TIMES = 8
 """A text is suspect if it is one piece of so many characters, so many times."""
+_HEALTHY_PART = 4
+"""Behind this fraction of a text, its end is looked at by itself."""
 _NO_TEMPLATE = 400
 
 
@@ -105,8 +107,12 @@ def text_fault(text: str) -> str:
     """
     if not text.strip():
         return "empty text"
-    if any(_repeats(text.strip(), length) for length in _PIECES):
-        return f"one piece of text repeated: {text.strip()[:40]!r}"
+    whole = text.strip()
+    if any(_repeats(whole, length) for length in _PIECES):
+        return f"one piece of text repeated: {whole[:40]!r}"
+    end = whole[len(whole) // _HEALTHY_PART :]  # the prefill's token may be right
+    if any(_repeats(end, length) for length in _PIECES):
+        return f"it ends in one piece of text repeated: {whole[:40]!r}"
     return ""
 
 

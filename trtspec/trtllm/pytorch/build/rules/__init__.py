@@ -8,6 +8,10 @@ from functools import partial
 from trtspec.check.finding import Finding
 from trtspec.check.rules import Rule
 from trtspec.check.subject import Subject
+from trtspec.trtllm.combinations.served import go_together_served
+from trtspec.trtllm.draft_precision import precision_of_each_model
+from trtspec.trtllm.drafter_context import drafter_reads_that_far
+from trtspec.trtllm.environment_rule import software_fits
 from trtspec.trtllm.installation import Installation
 from trtspec.trtllm.pytorch.build.rules import (
     configuration,
@@ -15,7 +19,10 @@ from trtspec.trtllm.pytorch.build.rules import (
     heads,
     latent,
     quantization,
+    requests,
     serving,
+    streaming,
+    vocabulary,
 )
 
 PyTorchRule = Callable[[Installation, Subject], Iterable[Finding]]
@@ -39,6 +46,14 @@ PYTORCH_RULES: tuple[PyTorchRule, ...] = (
     serving.chat_template_is_served,
     serving.server_is_here,
     serving.float32_is_unsettled,
+    requests.requests_are_honoured,
+    streaming.streams_are_whole,
+    streaming.stream_options_have_a_stream,
+    vocabulary.rows_for_sampled_drafts,
+    software_fits,
+    go_together_served,
+    drafter_reads_that_far,
+    precision_of_each_model,
 )
 
 

@@ -8,6 +8,7 @@ from trtspec.check.finding import Finding
 from trtspec.check.subject import Subject
 from trtspec.errors import TrtspecError
 from trtspec.trtllm import facts
+from trtspec.trtllm.capability import capability_of
 from trtspec.trtllm.installation import Installation
 from trtspec.trtllm.pytorch.build.quantize import options
 from trtspec.trtllm.pytorch.launch.ranks import ranks_of
@@ -33,9 +34,13 @@ def gpu_is_visible(installation: Installation, subject: Subject) -> Iterator[Fin
     )
 
 
+_PLAIN = {"quantization": "none", "kv_cache": "auto"}
+"""What every GPU has."""
+
+
 def gpu_has_the_type(installation: Installation, subject: Subject) -> Iterator[Finding]:
-    """Refuse types that the GPU here does not have, as far as it is known."""
-    capability = installation.compute_capability
+    """Refuse types that the GPU does not have: the one asked about, or that here."""
+    capability = capability_of(installation, subject)
     if capability is None:
         return
     wanted = {
@@ -52,7 +57,7 @@ def gpu_has_the_type(installation: Installation, subject: Subject) -> Iterator[F
                 subject.where(section, key),
                 f"{key} {kind} on a GPU of compute capability {number}",
                 f"compute capability {number} {why}",
-                f"set {section}.{key} to what this GPU has, or use another GPU",
+                f"write {section}.{key}: {_PLAIN[key]}, or use another GPU",
             )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from trtspec.check.finding import Finding
 from trtspec.check.subject import Subject
+from trtspec.trtllm.capability import capability_of
 from trtspec.trtllm.installation import Installation
 from trtspec.trtllm.pytorch.build.quantize import options
 from trtspec.trtllm.pytorch.build.rules.checkpoint import has_latent_attention
@@ -26,7 +27,7 @@ def features_of_latent_attention(
         why = f"it needs an unquantized KV cache or an fp8 one ({_SOURCE})"
         what = f"block_reuse with kv_cache {chosen.kv_cache}"
         yield _switched_off(subject, "block_reuse", what, why)
-    capability = installation.compute_capability
+    capability = capability_of(installation, subject)
     if capability is None or capability in _GPUS:
         return
     why = f"it needs compute capability 9.0, 10.0, 10.3 or 12.0 ({_SOURCE})"

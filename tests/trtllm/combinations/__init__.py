@@ -1,0 +1,1 @@
+"""What goes together with speculation on which version."""

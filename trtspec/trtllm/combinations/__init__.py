@@ -1,0 +1,1 @@
+"""What a recipe asks for beside speculation, and what a version makes of the two."""
