@@ -9,10 +9,7 @@ from packaging.version import Version
 
 from tests.models.public import HEADS, TARGETS, write_head, write_target
 from trtspec.advise import Question, advise, remembering
-from trtspec.check import check_recipe
-from trtspec.check.resolve import resolve
-from trtspec.cli.asked_gpus import gpus_for
-from trtspec.cli.common import backend_for
+from trtspec.cli.checking import findings_of
 from trtspec.gpu_kinds import gpu_request
 
 
@@ -55,18 +52,10 @@ def ask(directory, model, *, trtllm=None, backends=None, gpu=None, **changes):
     return advise(question, lambda loaded: findings(loaded, trtllm, gpu, find))
 
 
-def findings(loaded, trtllm=None, gpu=None, find=resolve):
+def findings(loaded, trtllm=None, gpu=None, find=None):
     """Check a recipe as the commands do."""
     asked = gpu_request(gpu) if gpu else None
-    backend = backend_for(loaded.recipe, trtllm=trtllm, gpu=asked)
-    return check_recipe(
-        loaded,
-        missing=backend.missing,
-        rules=backend.rules,
-        version=backend.version,
-        gpus=gpus_for(loaded.recipe, backend, asked),
-        find=find,
-    )
+    return findings_of(loaded, trtllm=trtllm, gpu=asked, find=find)
 
 
 def states(advice) -> dict[tuple[str, str], str]:

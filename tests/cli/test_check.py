@@ -13,6 +13,7 @@ import pytest
 from tests.check.samples import loaded
 from tests.models.tiny import CONTEXT, write_checkpoint
 from trtspec.cli import check as check_command
+from trtspec.cli import checking
 from trtspec.errors import Problem
 from trtspec.recipe.load import load_recipe
 
@@ -195,7 +196,7 @@ def test_missing_packages_are_findings(recipe, monkeypatch):
         def missing(self, formats):
             return [Problem(f"torch for {', '.join(formats)} not installed")]
 
-    monkeypatch.setattr(check_command, "backend_for", lambda recipe, **_: Bare())
+    monkeypatch.setattr(checking, "backend_for", lambda recipe, **_: Bare())
     from click.testing import CliRunner
 
     result = CliRunner().invoke(check_command.command, [recipe(), "--json"])

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trtspec.cli.asked_gpus import gpu_option, gpus_for
+from trtspec.cli.asked_gpus import gpu_option
+from trtspec.cli.checking import findings_of
 from trtspec.cli.common import (
-    backend_for,
     examples_option,
     ignore_option,
     json_option,
@@ -80,7 +80,6 @@ def command(
             where="RECIPE",
             action="trtspec check RECIPE; trtspec check --explain all lists the rules",
         )
-    from trtspec.check import check_recipe
     from trtspec.recipe.load import load_recipe
 
     if Path(recipe).is_dir():
@@ -95,14 +94,7 @@ def command(
             f"{recipe} is a recipe itself", where="--for", action="leave --for out"
         )
     loaded = load_recipe(recipe)
-    backend = backend_for(loaded.recipe, trtllm=trtllm, examples=examples, gpu=gpu)
-    findings = check_recipe(
-        loaded,
-        missing=backend.missing,
-        rules=backend.rules,
-        version=backend.version,
-        gpus=gpus_for(loaded.recipe, backend, gpu),
-    )
+    findings = findings_of(loaded, trtllm=trtllm, examples=examples, gpu=gpu)
     _report(recipe, findings, ignore, as_json=as_json)
 
 

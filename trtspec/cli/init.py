@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trtspec.cli.asked_gpus import gpu_option, gpus_for
-from trtspec.cli.common import backend_for, json_option, print_json, trtllm_option
+from trtspec.cli.asked_gpus import gpu_option
+from trtspec.cli.checking import findings_of
+from trtspec.cli.common import json_option, print_json, trtllm_option
 
 if TYPE_CHECKING:
     from trtspec.advise import Advice
@@ -76,7 +77,6 @@ def command(
       trtspec init meta-llama/Llama-3.1-8B-Instruct --trtllm 1.2.1 --out -
     """  # noqa: D301  click wants the backspace itself
     from trtspec.advise import Question, advise, remembering
-    from trtspec.check import check_recipe
     from trtspec.cli.init_file import folder_for, refuse_to_overwrite, write_recipe
 
     if out is None and not as_json:
@@ -89,15 +89,7 @@ def command(
     find = remembering()
 
     def check(loaded: LoadedRecipe) -> list[Finding]:
-        found = backend_for(loaded.recipe, trtllm=trtllm, gpu=gpu)
-        return check_recipe(
-            loaded,
-            missing=found.missing,
-            rules=found.rules,
-            version=found.version,
-            gpus=gpus_for(loaded.recipe, found, gpu),
-            find=find,
-        )
+        return findings_of(loaded, trtllm=trtllm, gpu=gpu, find=find)
 
     question = Question(
         target=target,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from trtspec.check.finding import Finding
+from trtspec.check.finding import Finding, Severity
 from trtspec.check.memory.fixes import Fix, brought, fixes
 from trtspec.check.memory.plan import MemoryPlan
 from trtspec.check.memory.planned import Models, plan_for, without_speculation
@@ -119,52 +119,58 @@ def _no_request(asked: Question) -> Finding:
 
 
 def _blocking(asked: Question, what: str, why: str) -> Finding:
-    action, snippet = _remedy(asked)
+    where = asked.subject.where_model("target")
+    return _finding(asked, "blocking", "memory", where, what=what, why=why)
+
+
+def _finding(
+    asked: Question,
+    severity: Severity,
+    rule: Literal["memory", "memory-batch", "memory-limits"],
+    where: str,
+    *,
+    what: str,
+    why: str,
+    fewer: int | None = None,
+) -> Finding:
+    """Give a finding with what would help.
+
+    :param fewer: a max_batch_size that would fit.
+    """
+    action, snippet = _remedy(asked, fewer)
+    values = plan_document(asked.plan)
     return Finding(
-        "memory",
-        "blocking",
-        asked.subject.where_model("target"),
-        what,
-        why,
-        action,
-        snippet=snippet,
-        source=PAGE,
-        values=plan_document(asked.plan),
-    )
+        rule, severity, where, what, why, action,
+        snippet=snippet, source=PAGE, values=values,
+    )  # fmt: skip
 
 
 def _no_useful_batch(asked: Question) -> Finding:
-    plan, subject = asked.plan, asked.subject
-    action, snippet = _remedy(asked)
-    return Finding(
-        "memory-batch",
+    plan = asked.plan
+    return _finding(
+        asked,
         "warning",
-        subject.where("limits", "max_total_tokens"),
-        f"no useful batch: {plan.requests:.2f} requests of {plan.request_tokens:,} "
-        f"tokens fit into a KV cache of {plan.tokens:,} tokens",
-        "requests run one after another, or are paused; " + _cost(asked),
-        action,
-        snippet=snippet,
-        source=PAGE,
-        values=plan_document(plan),
+        "memory-batch",
+        asked.subject.where("limits", "max_total_tokens"),
+        what=f"no useful batch: {plan.requests:.2f} requests of "
+        f"{plan.request_tokens:,} tokens fit into a KV cache of {plan.tokens:,} tokens",
+        why="requests run one after another, or are paused; " + _cost(asked),
     )
 
 
 def _more_than_fits(asked: Question) -> Finding:
-    plan, subject = asked.plan, asked.subject
-    fit = int(plan.requests)
-    action, snippet = _remedy(asked, fewer=fit)
-    return Finding(
-        "memory-limits",
+    plan, fit = asked.plan, int(asked.plan.requests)
+    return _finding(
+        asked,
         "warning",
-        subject.where("limits", "max_batch_size"),
-        f"max_batch_size {plan.max_batch_size} at {plan.request_tokens:,} tokens each "
-        f"is more than fits: {fit} requests of that length, {plan.tokens:,} tokens",
-        "with long requests fewer run at once, and others are paused; " + _cost(asked),
-        action,
-        snippet=snippet,
-        source=PAGE,
-        values=plan_document(plan),
+        "memory-limits",
+        asked.subject.where("limits", "max_batch_size"),
+        what=f"max_batch_size {plan.max_batch_size} at {plan.request_tokens:,} tokens "
+        f"each is more than fits: {fit} requests of that length, {plan.tokens:,} "
+        "tokens",
+        why="with long requests fewer run at once, and others are paused; "
+        + _cost(asked),
+        fewer=fit,
     )
 
 

@@ -12,7 +12,7 @@ from packaging.version import Version
 from trtspec.errors import BackendUnavailableError
 from trtspec.gpus import Gpu
 from trtspec.methods import DraftTarget
-from trtspec.recipe.schema import Recipe
+from trtspec.recipe.schema import Limits, Recipe
 from trtspec.trtllm.engine.engine_config import EngineConfig
 from trtspec.trtllm.engine.run import gate_drafts, gate_engine
 from trtspec.trtllm.engine.run.admission import drafts_from_outside
@@ -80,10 +80,7 @@ def _target_demands(recipe: Recipe, engines: Engines, place: Place) -> Iterator[
         "engine-mode",
         partial(gate_engine.require_mode, target, name, bit, where=_TARGET),
     )
-    yield (
-        "engine-version",
-        partial(gate_engine.require_version, target, place.version, _TARGET),
-    )
+    yield from _engine_demands(target, limits, longest, ranks, place, where=_TARGET)
     yield (
         "engine-gpu",
         partial(gate_engine.require_gpu, engines.capability, place.gpus, _TARGET),
@@ -92,19 +89,39 @@ def _target_demands(recipe: Recipe, engines: Engines, place: Place) -> Iterator[
         "engine-drafts",
         partial(gate_engine.require_capacity, target, method, _TARGET),
     )
-    yield (
-        "engine-sizes",
-        partial(gate_engine.require_sizes, target, limits, longest, _TARGET),
-    )
-    yield "engine-beams", partial(gate_engine.require_beam, target, _TARGET)
-    yield (
-        "engine-parallel",
-        partial(gate_engine.require_parallel, target, ranks, place.visible, _TARGET),
-    )
     yield "engine-tree", partial(gate_drafts.require_shape, target, method, _TARGET)
     yield (
         "engine-tree",
         partial(gate_drafts.require_dynamic_tree, method, place.version),
+    )
+
+
+def _engine_demands(
+    engine: EngineConfig,
+    limits: Limits,
+    longest: int,
+    ranks: int,
+    place: Place,
+    *,
+    where: str,
+) -> Iterator[Demand]:
+    """Give what holds for the engine of target and draft model alike.
+
+    :param longest: tokens that a request may begin with.
+    :param ranks: GPUs that share it.
+    """
+    yield (
+        "engine-version",
+        partial(gate_engine.require_version, engine, place.version, where),
+    )
+    yield (
+        "engine-sizes",
+        partial(gate_engine.require_sizes, engine, limits, longest, where),
+    )
+    yield "engine-beams", partial(gate_engine.require_beam, engine, where)
+    yield (
+        "engine-parallel",
+        partial(gate_engine.require_parallel, engine, ranks, place.visible, where),
     )
 
 
@@ -122,19 +139,7 @@ def _draft_demands(
         "engine-mode",
         partial(gate_engine.require_mode, draft, name, bit, where=_DRAFT),
     )
-    yield (
-        "engine-version",
-        partial(gate_engine.require_version, draft, place.version, _DRAFT),
-    )
-    yield (
-        "engine-sizes",
-        partial(gate_engine.require_sizes, draft, limits, longest, _DRAFT),
-    )
-    yield "engine-beams", partial(gate_engine.require_beam, draft, _DRAFT)
-    yield (
-        "engine-parallel",
-        partial(gate_engine.require_parallel, draft, ranks, place.visible, _DRAFT),
-    )
+    yield from _engine_demands(draft, limits, longest, ranks, place, where=_DRAFT)
     if method.use_draft_logits:
         yield (
             "engine-logits",
