@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from trtspec.fit.batches import Batch
+from trtspec.fit.soft_targets import soft_cross_entropy
 from trtspec.fit.target import Target
 from trtspec.reference.heads.stored import fill
 
@@ -154,7 +155,7 @@ class Objective(ABC):
                 compared.likeliest(logits) == token
             )
             known = compared.known[token].to(logits.device)
-            loss = soft_cross_entropy(logits, wanted[torch.searchsorted(seen, places)])
+            loss = soft_cross_entropy(logits, wanted, torch.searchsorted(seen, places))
             losses.append((loss * known).sum() / known.sum().clamp(min=1))
             weights.append(STEP_WEIGHT**step)
         total = sum(w * loss for w, loss in zip(weights, losses, strict=True))
@@ -179,12 +180,6 @@ class Objective(ABC):
         width = self.target.hidden_size
         final = batch.states.flatten(0, 1)[places, -width:].to(compared.rows.dtype)
         return nn.functional.linear(final, compared.rows).float()
-
-
-def soft_cross_entropy(logits: Tensor, wanted: Tensor) -> Tensor:
-    """Cross entropy [k] of logits [k, v] to probabilities [k, v]."""
-    logits = logits.float()
-    return logits.logsumexp(-1) - (wanted * logits).sum(-1)
 
 
 def accepted_lengths(right: Tensor) -> Tensor:
