@@ -7,7 +7,7 @@ import torch
 from transformers import AutoModelForCausalLM
 
 from tests.e2e.conftest import ROOT
-from trtspec.recipe import Recipe, load_prompts
+from trtspec.recipe import Recipe, load_prompts, load_recipe
 from trtspec.reference.runner import ReferenceRunner
 from trtspec.run import Request, generate
 
@@ -15,6 +15,8 @@ pytestmark = pytest.mark.slow
 
 TOKENS = 24
 WORKLOADS = sorted((ROOT / "recipes/workloads").glob("*.jsonl"))
+RECIPES = ROOT / "recipes/smollm2-135m"
+SHIPPED = sorted(path.name for path in (RECIPES / "drafters").iterdir())
 
 
 def runner_for(demo, batch: int, draft_length: int) -> ReferenceRunner:
@@ -67,6 +69,21 @@ def test_speculation_leaves_the_greedy_tokens_alone(demo, plain, batch, draft_le
         k: c.tokens for k, c in plain.items()
     }
     assert sum(c.accepted for c in done.values()) > 0
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.parametrize("batch", [1, 8])
+def test_shipped_drafters_leave_the_greedy_tokens_alone(demo, plain, name, batch):
+    recipe = load_recipe(RECIPES / f"{name}.yaml").recipe
+    runner = ReferenceRunner(recipe, demo.target, RECIPES / "drafters" / name)
+    done = {}
+    for first in range(0, len(plain), batch):
+        requests = requests_for(runner)[first : first + batch]
+        done |= decode(runner, requests)
+    assert {k: c.tokens for k, c in done.items()} == {
+        k: c.tokens for k, c in plain.items()
+    }
+    assert batch > 4 or sum(c.accepted for c in done.values()) > 0
 
 
 def test_text_is_readable(plain):

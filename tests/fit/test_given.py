@@ -55,14 +55,24 @@ def test_long_prompts_are_left_out_and_long_answers_cut(tmp_path, target):
     assert answer.tokens[answer.spans[0][0] :] == (5,) * 10
 
 
-@pytest.mark.parametrize("answer", [None, "", "  ", 3, ["w4"]])
+def test_answers_are_read_as_those_of_a_workload_are(tmp_path, target):
+    path = tmp_path / "t.jsonl"
+    path.write_bytes(
+        b'{"prompt": "w4",\r "response": "w5 w6"}\n{"prompt": "w4", "answer": ["w8"]}\n'
+    )
+    answers = [a.tokens[a.spans[0][0] :] for a in given(target, path)]
+    assert answers == [(5, 6, END), (8, END)]
+
+
+@pytest.mark.parametrize("answer", [None, "", "  ", 3, [], [3]])
 def test_a_line_without_an_answer_is_named(tmp_path, target, answer):
     path = texts(
         tmp_path / "t.jsonl",
         {"prompt": "w4", "answer": "w5"},
         {"prompt": "w4", "answer": answer},
     )
-    with pytest.raises(UsageError, match=r"t\.jsonl:2: the line has no answer"):
+    path.write_bytes(b"\n" + path.read_bytes())
+    with pytest.raises(UsageError, match=r"t\.jsonl:3: the line has no answer"):
         given(target, path)
 
 

@@ -54,7 +54,7 @@ def test_every_chain_drafts_as_it_would_alone(tmp_path, target, answers, kind):
             for step in range(steps):
                 place = batch.reaching(step).tolist().index(chain)
                 torch.testing.assert_close(
-                    by_step[step][place], alone[step], atol=1e-4, rtol=1e-4
+                    by_step[step][place], alone[step], atol=3e-4, rtol=1e-3
                 )
 
 
