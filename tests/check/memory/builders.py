@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 
 from tests.check.samples import content
 from tests.models.public import HEADS, TARGETS, write_head, write_target
-from trtspec.check.memory import Models
+from trtspec.check.memory.for_recipe import Models
 from trtspec.models.describe import describe
 from trtspec.models.drafter import describe_drafter
 from trtspec.models.head_cache import head_cache

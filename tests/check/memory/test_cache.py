@@ -1,5 +1,7 @@
 """Bytes of KV cache per token: those that are published, divided and repeated."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.check.memory.builders import DEEPSEEK, GPT_OSS, LLAMA_70B, target
@@ -91,3 +93,18 @@ def test_further_layers_are_like_the_models_own():
 )
 def test_a_gpu_has_whole_heads(heads, shares, kept):
     assert layer_bytes(heads, 64, "bfloat16", Parallel(shares)) == kept * 64 * 4
+
+
+def test_layers_that_only_other_keys_tell_count_too():
+    known = target(LLAMA_70B)
+    shape = replace(
+        known,
+        layer_types=(),
+        implied_kinds=("linear_attention",) * 60 + ("sliding_attention",) * 20,
+        sliding_window=128,
+    )
+    each = 4096
+    whole = model_cache(shape, "bfloat16", Parallel())
+    assert whole.per_token == 20 * each
+    kept = model_cache(shape, "bfloat16", Parallel(), keeps_windows=True)
+    assert kept == Cache(0, 20 * each, 128)

@@ -15,7 +15,8 @@ from tests.check.memory.builders import (
     recipe,
 )
 from tests.check.samples import content
-from trtspec.check.memory import fixes, plan_for
+from trtspec.check.memory.fixes import fixes
+from trtspec.check.memory.for_recipe import plan_for
 from trtspec.gpu_kinds import gpu_kind
 from trtspec.recipe.schema import Recipe
 

@@ -3,7 +3,9 @@
 from pathlib import Path
 
 from tests.check.memory.builders import DRAFT, LLAMA_1B, LLAMA_8B, models, recipe
-from trtspec.check.memory import fixes, plan_for, plan_lines
+from trtspec.check.memory.fixes import fixes
+from trtspec.check.memory.for_recipe import plan_for
+from trtspec.check.memory.table import plan_lines
 from trtspec.gpu_kinds import gpu_kind
 
 PAGE = (Path(__file__).parents[3] / "docs" / "memory.md").read_text()

@@ -2,8 +2,8 @@
 
 import pytest
 
-from trtspec.check.memory import MemoryPlan, Part, memory_plan
 from trtspec.check.memory.cache import Cache
+from trtspec.check.memory.plan import MemoryPlan, Part
 
 TARGET = Part("target", 70 * 10**9, Cache(2 * 80 * 8 * 128 * 2))
 DRAFT_CACHE = Cache(2 * 16 * 8 * 64 * 2)
@@ -11,7 +11,8 @@ CASE = {"reserve": 2 * 10**9, "fraction": 0.9, "request_tokens": 8192}
 
 
 def case(*parts, **changes):
-    return memory_plan(80 * 10**9, parts, **{**CASE, "max_batch_size": 4, **changes})
+    asked = {"gpu": "H100", "gpus": 1, "memory": 80 * 10**9, **CASE}
+    return MemoryPlan(parts=parts, **{**asked, "max_batch_size": 4, **changes})
 
 
 def test_weights_of_both_that_are_more_than_the_gpu_do_not_fit():
@@ -87,5 +88,5 @@ def test_a_share_without_a_draft_model_is_the_targets():
 
 
 def test_a_model_without_cache_holds_nothing():
-    plan = memory_plan(1000, (Part("target", 10),), **{**CASE, "reserve": 0})
+    plan = case(Part("target", 10), memory=1000, reserve=0)
     assert (plan.tokens, plan.requests) == (0, 0.0)

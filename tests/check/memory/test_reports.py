@@ -20,7 +20,7 @@ from tests.check.memory.builders import (
     models,
     recipe,
 )
-from trtspec.check.memory import plan_for, without_speculation
+from trtspec.check.memory.for_recipe import plan_for, without_speculation
 from trtspec.gpu_kinds import gpu_kind
 
 MTP = {"method": "mtp", "draft_length": 1}

@@ -117,7 +117,18 @@ def test_a_larger_batch_than_fits_is_told_with_what_fits():
     fit = int(found.values["requests"])
     assert 1 < fit < 64
     assert f"{fit} requests of that length" in found.what
-    assert found.snippet == f"limits:\n  max_batch_size: {fit}"
+    assert found.action.splitlines()[1].startswith("  - leave it where most requests")
+    assert f"max_batch_size {fit}" in found.action
+
+
+@pytest.mark.parametrize("cut", [1, 3])
+def test_to_cut_a_batch_to_a_fraction_is_not_the_line_to_copy(cut):
+    fit = int(first(asked("l4", limits={"max_batch_size": 64})).values["requests"])
+    limits = {"max_batch_size": fit + 1 if cut == 1 else fit * cut}
+    found = first(asked("l4", limits=limits))
+    assert found.rule == "memory-limits"
+    line = f"limits:\n  max_batch_size: {fit}"
+    assert (found.snippet == line) is (cut == 1)
 
 
 def test_one_request_where_one_is_wanted_is_no_warning():

@@ -18,10 +18,6 @@ VALUE_BITS = {
 }
 """Bits of one cached value, its share of a scale included."""
 
-_WINDOWED = "sliding_attention"
-_UNCACHED = frozenset({"linear_attention", "mamba", "recurrent", "conv"})
-"""Kinds of layers whose state does not grow with the text."""
-
 
 @dataclass(frozen=True, slots=True)
 class Cache:
@@ -84,17 +80,8 @@ def model_cache(
     each = layer_bytes(
         model.kv_heads, model.head_size, dtype, parallel, model.latent_size
     )
-    growing = [kind for kind in _kinds(model) if kind not in _UNCACHED]
-    count = len(growing) if layers is None else layers
-    sliding = growing.count(_WINDOWED) if keeps_windows and layers is None else 0
+    count = model.cached_layers if layers is None else layers
+    sliding = model.windowed_layers if keeps_windows and layers is None else 0
     stages = parallel.pipeline
     short, whole = -(-sliding // stages), -(-(count - sliding) // stages)
     return Cache(whole * each, short * each, model.sliding_window or 0)
-
-
-def _kinds(model: ModelShape) -> tuple[str, ...]:
-    """Give the kind of each layer; all slide where a window is all that is told."""
-    if model.layer_types:
-        return model.layer_types
-    kind = _WINDOWED if model.sliding_window else "full_attention"
-    return (kind,) * model.layers

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from trtspec.check.memory.cache import Cache
@@ -39,11 +38,11 @@ class MemoryPlan:
     :param request_tokens: of the longest request, draft included.
     :param max_batch_size: requests that are to run at once.
     :param step_tokens: that a verification step takes per request.
-    :param token_budget: most tokens of one forward; None if that is not given.
+    :param token_budget: most tokens of one forward; None if nothing bounds them.
     :param most_tokens: cap on the tokens of the cache; None for none.
     :param replicas: caches beside one another, each for requests of its own.
     :param draft_share: share of the pool that is the draft model's alone; None where
-        all caches share one.
+        all caches share one, or there is only one.
     :param assumptions: what is not known, and taken to be so.
     """
 
@@ -144,25 +143,3 @@ class MemoryPlan:
     def is_useful(self) -> bool:
         """Whether two requests fit, if more than one is wanted."""
         return self.requests >= min(2, self.max_batch_size)
-
-
-def memory_plan(
-    memory: int,
-    parts: Sequence[Part],
-    *,
-    reserve: int,
-    fraction: float,
-    request_tokens: int,
-    gpu: str = "GPU",
-    max_batch_size: int = 1,
-) -> MemoryPlan:
-    """Plan the memory of one GPU from numbers alone.
-
-    :param memory: bytes of the GPU.
-    :param parts: what lies on it, weights per GPU.
-    :param reserve: bytes that neither weights nor cache may take.
-    :param fraction: share of the rest that the cache may take.
-    """
-    return MemoryPlan(
-        gpu, 1, memory, tuple(parts), reserve, fraction, request_tokens, max_batch_size
-    )

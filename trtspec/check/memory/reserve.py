@@ -9,12 +9,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from trtspec.check.memory.forward import step_tokens
 from trtspec.check.memory.parallel import Parallel, target_parallel
 from trtspec.models.info import DTYPE_BYTES, ModelShape
 from trtspec.recipe.schema import Recipe
-
-DEFAULT_NUM_TOKENS = 8192
-"""TensorRT-LLM's own default of ``max_num_tokens``, on both backends."""
 
 CONTEXT_BYTES = 1 << 30
 """CUDA context, kernels and NCCL: aiconfigurator counts 551 MB and 392 MB on H100
@@ -42,23 +40,16 @@ class Reserve(NamedTuple):
         return sum(self)
 
 
-def token_budget(recipe: Recipe) -> int | None:
-    """Tokens of one forward, if the recipe says how many."""
-    section = recipe.engine if recipe.backend == "tensorrt" else recipe.pytorch
-    return section.max_num_tokens if section else None
+def reserve_of(recipe: Recipe, target: ModelShape, tokens: int) -> Reserve:
+    """Assume what is kept free, see ``docs/memory.md``.
 
-
-def reserve_of(recipe: Recipe, target: ModelShape) -> Reserve:
-    """Assume what is kept free, see ``docs/memory.md``."""
-    parallel, limits = target_parallel(recipe), recipe.limits
-    step = limits.max_batch_size * recipe.speculation.verified_tokens
-    most = limits.max_batch_size * limits.max_total_tokens
-    tokens = token_budget(recipe) or max(min(DEFAULT_NUM_TOKENS, most), step)
+    :param tokens: of the largest forward, see ``forward_tokens``.
+    """
     graphs = recipe.backend == "pytorch" and (
         recipe.pytorch is None or recipe.pytorch.cuda_graphs
     )
-    values = tokens * _values_per_token(target, parallel)
-    logits = step * target.vocabulary_rows * DTYPE_BYTES["float32"]
+    values = tokens * _values_per_token(target, target_parallel(recipe))
+    logits = step_tokens(recipe) * target.vocabulary_rows * DTYPE_BYTES["float32"]
     size = DTYPE_BYTES[recipe.target.dtype]
     return Reserve(values * size + logits, CONTEXT_BYTES, GRAPH_BYTES if graphs else 0)
 

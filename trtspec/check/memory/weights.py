@@ -43,11 +43,6 @@ class Weights(NamedTuple):
         """Bytes of all."""
         return self.layers + self.embedding + self.output + self.norms
 
-    @property
-    def unquantized(self) -> int:
-        """Bytes of what stays in the model's own type."""
-        return self.total - self.layers
-
 
 def model_weights(
     model: ModelInfo, dtype: str, quantization: Quantization = "none"

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Literal, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from trtspec.check.finding import Finding, Severity
 from trtspec.check.memory.fixes import Fix, brought, fixes
+from trtspec.check.memory.for_recipe import Models, plan_for, without_speculation
 from trtspec.check.memory.plan import MemoryPlan
-from trtspec.check.memory.planned import Models, plan_for, without_speculation
 from trtspec.check.memory.table import gib, plan_document, plan_lines
+from trtspec.check.rules.limits import draft_fits
 from trtspec.check.subject import Subject
 from trtspec.gpu_kinds import GpuKind
 from trtspec.models.head_cache import head_cache
+from trtspec.recipe.schema import Recipe
+
+if TYPE_CHECKING:
+    from trtspec.check.rules import Rule
 
 PAGE = "docs/memory.md"
 _SERVED = ("tensorrt", "pytorch")
@@ -20,15 +26,19 @@ _SHOWN_FIXES = 5
 
 
 class Question(NamedTuple):
-    """A recipe whose models and GPU are known."""
+    """A recipe whose models and GPU are known.
+
+    :ivar rules: the backend's own, which advice is held against.
+    """
 
     subject: Subject
     models: Models
     gpu: GpuKind
     plan: MemoryPlan
+    rules: Sequence[Rule] = ()
 
 
-def question(subject: Subject) -> Question | None:
+def question(subject: Subject, rules: Sequence[Rule] = ()) -> Question | None:
     """Plan the memory of a recipe for TensorRT-LLM; None if too little is known."""
     if subject.recipe.backend not in _SERVED or not subject.gpus:
         return None
@@ -38,12 +48,15 @@ def question(subject: Subject) -> Question | None:
     models = Models(subject.target, subject.draft, subject.drafter, head)
     gpu = min(subject.gpus, key=lambda kind: kind.memory_bytes)
     plan = plan_for(subject.recipe, models, gpu, subject.version)
-    return Question(subject, models, gpu, plan)
+    return Question(subject, models, gpu, plan, rules)
 
 
-def gpu_memory(subject: Subject) -> Iterator[Finding]:
-    """Hold weights and KV cache against the memory of the GPU."""
-    asked = question(subject)
+def gpu_memory(subject: Subject, rules: Sequence[Rule] = ()) -> Iterator[Finding]:
+    """Hold weights and KV cache against the memory of the GPU.
+
+    :param rules: the backend's own: what they refuse is not advised.
+    """
+    asked = question(subject, rules)
     if asked is None:
         return
     yield from _verdict(asked)
@@ -185,17 +198,37 @@ def _cost(asked: Question) -> str:
 
 def _remedy(asked: Question, fewer: int | None = None) -> tuple[str, str]:
     """Give what to do, the smallest change first, and the lines for the first."""
-    recipe, models, gpu = asked.subject.recipe, asked.models, asked.gpu
-    version = asked.subject.version
-    found = fixes(recipe, models, gpu, lambda r: plan_for(r, models, gpu, version))
+    recipe, allowed = asked.subject.recipe, _allowed(asked)
+    found = fixes(recipe, asked.models, asked.gpu, asked.subject.version, allowed)
     lines = [str(fix) for fix in found[:_SHOWN_FIXES]]
     snippet = next((fix.snippet for fix in found if _is_enough(fix)), "")
     if fewer is not None:
-        lines.insert(0, f"max_batch_size {fewer}, or leave it: short requests fit")
-        snippet = f"limits:\n  max_batch_size: {fewer}"
+        batch = asked.plan.max_batch_size
+        lines.insert(
+            0, f"leave it where most requests are short; max_batch_size {fewer} if not"
+        )
+        # to cut a batch to a fraction is no small change
+        enough = (fix.snippet for fix in found if fix.plan.requests >= batch)
+        snippet = (
+            f"limits:\n  max_batch_size: {fewer}"
+            if 2 * fewer >= batch
+            else next(filter(None, enough), "")
+        )
     if not lines:
         return "use a larger GPU, more of them, or a smaller model", ""
     return "one of these, the smallest first:" + _listed(lines), snippet
+
+
+def _allowed(asked: Question) -> Callable[[Recipe], bool]:
+    """Give what says whether a changed recipe is refused for nothing new."""
+    before = _refused(asked, asked.subject.recipe)
+    return lambda changed: _refused(asked, changed) <= before
+
+
+def _refused(asked: Question, recipe: Recipe) -> set[tuple[str, str]]:
+    subject = replace(asked.subject, recipe=recipe)
+    found = (f for rule in (draft_fits, *asked.rules) for f in rule(subject))
+    return {(f.rule, f.where) for f in found if f.severity == "blocking"}
 
 
 def _is_enough(fix: Fix) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trtspec.build.command_line import slot
+from trtspec.check.memory.cache_types import engine_cache
 from trtspec.methods import DraftTarget
 from trtspec.recipe.schema import Recipe
 from trtspec.trtllm.engine.sizes import options
@@ -28,12 +29,12 @@ def draft_is_quantized(recipe: Recipe, method: DraftTarget) -> bool:
 
 def kv_cache_of(recipe: Recipe) -> str:
     """Give the type that the target's KV cache is quantized to; empty for none."""
-    return _kv_cache(recipe, recipe.target.quantization)
+    return engine_cache(recipe, recipe.target.quantization)
 
 
 def draft_kv_cache_of(recipe: Recipe, method: DraftTarget) -> str:
     """Give the type that the draft model's KV cache is quantized to."""
-    return _kv_cache(recipe, method.quantization)
+    return engine_cache(recipe, method.quantization)
 
 
 def keeps_paged_context(weights: str, kv_cache: str) -> bool:
@@ -61,7 +62,7 @@ def quantize_arguments(
     :param local_data: the calibration dataset is a folder on this machine.
     """
     yield from ("--qformat", "full_prec" if quantization == "none" else quantization)
-    if kv_cache := _kv_cache(recipe, quantization):
+    if kv_cache := engine_cache(recipe, quantization):
         yield from ("--kv_cache_dtype", kv_cache)
     chosen = options(recipe)
     if chosen.calibration_dataset:
@@ -69,11 +70,3 @@ def quantize_arguments(
         yield from ("--calib_dataset", data)
     if chosen.calibration_samples:
         yield from ("--calib_size", chosen.calibration_samples)
-
-
-def _kv_cache(recipe: Recipe, quantization: str) -> str:
-    """Give quantize.py's type of the KV cache; empty for that of the model."""
-    chosen = options(recipe).kv_cache
-    if chosen == "auto":
-        return "fp8" if quantization in ("fp8", "nvfp4") else ""
-    return chosen

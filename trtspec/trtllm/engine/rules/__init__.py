@@ -9,8 +9,6 @@ from trtspec.check.finding import Finding
 from trtspec.check.rules import Rule
 from trtspec.check.subject import Subject
 from trtspec.trtllm.combinations.engines import go_together_on_engines
-from trtspec.trtllm.draft_precision import precision_of_each_model
-from trtspec.trtllm.drafter_context import drafter_reads_that_far
 from trtspec.trtllm.engine.rules import (
     flags,
     gpu,
@@ -20,8 +18,10 @@ from trtspec.trtllm.engine.rules import (
     planning,
     precision,
 )
-from trtspec.trtllm.environment_rule import software_fits
+from trtspec.trtllm.environment import software_fits
 from trtspec.trtllm.installation import Installation
+from trtspec.trtllm.rules.draft_precision import precision_of_each_model
+from trtspec.trtllm.rules.drafter_context import drafter_reads_that_far
 
 EngineRule = Callable[[Installation, Subject], Iterable[Finding]]
 
@@ -34,6 +34,7 @@ ENGINE_RULES: tuple[EngineRule, ...] = (
     models.one_kv_pool,
     precision.quantized_eagle,
     precision.quantized_redrafter,
+    precision.quantized_medusa_heads,
     precision.kv_cache_is_reusable,
     precision.blocks_are_read_in_this_type,
     precision.calibration_is_there,
@@ -45,6 +46,7 @@ ENGINE_RULES: tuple[EngineRule, ...] = (
     gpu.gpus_suffice,
     lengths.batch_of_eagle,
     lengths.draft_capacity_holds,
+    lengths.draft_has_room,
     lengths.capacity_is_settable,
     lengths.tokens_take_the_longest_input,
     lengths.tokens_are_few_enough,

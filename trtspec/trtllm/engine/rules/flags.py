@@ -147,11 +147,7 @@ def flags_do_no_harm(installation: Installation, subject: Subject) -> Iterator[F
         if name in PATHS and isinstance(value, str) and not Path(value).is_absolute():
             why = "a stage runs in a folder of its own, where such a path leads nowhere"
             yield _fault(subject, name, value, why, "write an absolute path")
-        if (
-            name in _NOT_ON_SM100
-            and value != "disable"
-            and _is_sm100(installation, subject)
-        ):
+        if name in _NOT_ON_SM100 and value != "disable" and _is_sm100(subject):
             why = "the builder refuses it on compute capability 10.0 "
             why += "(tensorrt_llm/plugin/plugin.py)"
             yield _fault(subject, name, value, why, "delete it")
@@ -175,5 +171,5 @@ def _fault_of_value(fact: facts.Flag, name: str, value: str | int | bool) -> str
     return value_fault(fact, [str(v) for v in build_flags({name: value})][1:])
 
 
-def _is_sm100(installation: Installation, subject: Subject) -> bool:
-    return capability_of(installation, subject) == _SM100
+def _is_sm100(subject: Subject) -> bool:
+    return capability_of(subject) == _SM100

@@ -34,9 +34,9 @@ def gpu_is_visible(installation: Installation, _: Subject) -> Iterator[Finding]:
         )
 
 
-def gpu_has_the_type(installation: Installation, subject: Subject) -> Iterator[Finding]:
+def gpu_has_the_type(_: Installation, subject: Subject) -> Iterator[Finding]:
     """Refuse types that the GPU does not have: the one asked about, or that here."""
-    capability = capability_of(installation, subject)
+    capability = capability_of(subject)
     if capability is None:
         return
     first_fp8 = facts.number_of("fp8_hardware")

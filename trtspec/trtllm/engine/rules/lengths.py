@@ -9,6 +9,7 @@ from trtspec.check.subject import Subject
 from trtspec.methods import Eagle
 from trtspec.trtllm import facts
 from trtspec.trtllm.engine.sizes import (
+    draft_capacity,
     drafts_come_from_outside,
     longest_input,
     options,
@@ -48,6 +49,36 @@ def draft_capacity_holds(_: Installation, subject: Subject) -> Iterator[Finding]
             "the runtime refuses drafts that are longer than built for",
             "lower draft_length, or raise engine.max_draft_length",
         )
+
+
+def draft_has_room(_: Installation, subject: Subject) -> Iterator[Finding]:
+    """Tell of drafts that are verified behind the last position of the target.
+
+    What the engine computes there is not established; memory is planned for it.
+    """
+    target, recipe = subject.target, subject.recipe
+    context = target.context_length if target is not None else None
+    longest, room = recipe.limits.max_total_tokens, draft_capacity(recipe)
+    if context is None or not longest <= context < longest + room:
+        return
+    fits = context - room > recipe.limits.max_input_tokens
+    yield Finding(
+        "context",
+        "note",
+        subject.where("limits", "max_total_tokens"),
+        f"max_total_tokens {longest} leaves no room for {room} draft tokens below the "
+        f"target's context of {context}",
+        f"the engine is made for {longest + room} tokens, and memory is planned for "
+        "them; drafts behind the context have positions that the model was not made "
+        "for",
+        f"write max_total_tokens: {context - room}" if fits else "draft fewer tokens",
+        snippet=f"limits:\n  max_total_tokens: {context - room}" if fits else "",
+        values={
+            "max_total_tokens": longest,
+            "draft_room": room,
+            "context_length": context,
+        },
+    )
 
 
 def capacity_is_settable(_: Installation, subject: Subject) -> Iterator[Finding]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+
+from packaging.version import Version
 
 from trtspec.check.finding import Finding
 from trtspec.check.padding import padding_command
 from trtspec.check.subject import SECTION, Role, Subject
-from trtspec.methods import DraftTarget
+from trtspec.methods import DraftTarget, Method
 from trtspec.trtllm import facts
 from trtspec.trtllm.engine.convert import carries_rotary_base
 from trtspec.trtllm.engine.rules.families import (
@@ -16,6 +18,8 @@ from trtspec.trtllm.engine.rules.families import (
     stated_family,
 )
 from trtspec.trtllm.installation import Installation
+
+_ROLES: tuple[Role, ...] = ("target", "draft")
 
 
 def family_is_stated_right(_: Installation, subject: Subject) -> Iterator[Finding]:
@@ -44,29 +48,64 @@ def family_is_supported(
     method = subject.recipe.speculation
     if method.method not in facts.architectures():
         return  # no method of this backend's, which check.rules.method tells
-    for role in ("target", "draft"):
+    unfit: dict[str, list[Role]] = {}
+    for role in _ROLES:
         family = family_of(subject, role)
-        # a draft model is built as a plain one
-        allowed = facts.targets(method.method if role == "target" else "none", version)
-        if family is None or family in allowed:
+        if family is None or family in _allowed(method, role, version):
             continue
-        is_stated = model_of(subject, role) is None
-        key = "family" if is_stated else "model"
-        what = f"the {role} model is of the family {family}, which {method.method} "
-        what += f"cannot be built for on TensorRT-LLM {version}"
-        action = "choose such a model, or another method"
-        if is_stated and family not in facts.targets("none", version):
-            what = f"family {family} is none that TensorRT-LLM's scripts convert here"
-            action = f"correct {SECTION[role]}.family: it is the model_type of the "
-            action += "model's config.json"
+        if model_of(subject, role) is None:
+            yield _stated_family(subject, role, family, version)
+        else:
+            unfit.setdefault(family, []).append(role)
+    for family, roles in unfit.items():
+        models = "models are" if len(roles) > 1 else "model is"
         yield Finding(
             "family",
             "blocking",
-            subject.where(SECTION[role], key),
-            what,
-            f"established are: {', '.join(sorted(allowed))}",
-            action,
+            subject.where_model(roles[0]),
+            f"the {' and the '.join(roles)} {models} of the family {family}, which "
+            f"{method.method} cannot be built for on TensorRT-LLM {version}",
+            _established(_allowed(method, roles[0], version)),
+            _other_way(method, family, version),
         )
+
+
+def _stated_family(
+    subject: Subject, role: Role, family: str, version: Version
+) -> Finding:
+    """Refuse what the recipe says that a model will be."""
+    method = subject.recipe.speculation
+    what = f"the {role} model is of the family {family}, which {method.method} "
+    what += f"cannot be built for on TensorRT-LLM {version}"
+    action = _other_way(method, family, version)
+    if family not in facts.targets("none", version):
+        what = f"family {family} is none that TensorRT-LLM's scripts convert here"
+        action = f"correct {SECTION[role]}.family: it is the model_type of the "
+        action += "model's config.json"
+    where = subject.where(SECTION[role], "family")
+    why = _established(_allowed(method, role, version))
+    return Finding("family", "blocking", where, what, why, action)
+
+
+def _allowed(method: Method, role: Role, version: Version) -> frozenset[str]:
+    """Families that can be built; a draft model is built as a plain one."""
+    return facts.targets(method.method if role == "target" else "none", version)
+
+
+def _established(families: Iterable[str]) -> str:
+    return f"established are: {', '.join(sorted(families))}"
+
+
+def _other_way(method: Method, family: str, version: Version) -> str:
+    """Say which other method takes the family; if none does, where to go."""
+    drafting = sorted(name for name in facts.architectures() if name != "none")
+    if others := [m for m in drafting if family in facts.targets(m, version)]:
+        return f"choose such a model, or another method: {', '.join(others)}"
+    if any(entry.covers("pytorch", version) for entry in method.exactness()):
+        return (
+            f"set backend: pytorch, which has {method.method}, or choose such a model"
+        )
+    return "choose such a model: no method of backend tensorrt takes this one"
 
 
 def heads_divide(_: Installation, subject: Subject) -> Iterator[Finding]:

@@ -20,6 +20,9 @@ from trtspec.trtllm.engine.rules.types import types_of
 from trtspec.trtllm.engine.sizes import drafts_come_from_outside, options
 from trtspec.trtllm.installation import Installation
 
+_PACKED = ("float8", "float4", "int8", "uint8")
+"""How the types of quantized weights begin."""
+
 
 def quantized_eagle(_: Installation, subject: Subject) -> Iterator[Finding]:
     """Refuse to quantize EAGLE: only ModelOpt makes such checkpoints, in one piece."""
@@ -59,6 +62,33 @@ def quantized_redrafter(
             "quantized checkpoint is established from 1.0 on",
             "set quantization: none and kv_cache: auto, or take a later version",
         )
+
+
+def quantized_medusa_heads(_: Installation, subject: Subject) -> Iterator[Finding]:
+    """Warn of Medusa heads that are stored quantized.
+
+    Reported of 0.11, for heads that quantize.py had made; no source settles what later
+    releases do.
+    """
+    heads = subject.drafter
+    if not isinstance(subject.recipe.speculation, Medusa) or heads is None:
+        return
+    stored = heads.quantization
+    if stored == "none":
+        stored = heads.dtype or ""
+        if not stored.startswith(_PACKED):
+            return
+    yield Finding(
+        "stored-quantization",
+        "warning",
+        subject.where_model("draft"),
+        f"the medusa drafter's weights are stored as {stored}",
+        "an engine with quantized Medusa heads was reported not to build on "
+        "TensorRT-LLM 0.11; whether a later one does is not established",
+        "give the heads as they were before quantization",
+        source="https://github.com/NVIDIA/TensorRT-LLM/issues/2115",
+        values={"stored": stored},
+    )
 
 
 def kv_cache_is_reusable(_: Installation, subject: Subject) -> Iterator[Finding]:

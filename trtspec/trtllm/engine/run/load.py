@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from trtspec.check.memory.for_recipe import ENGINE_DRAFT_SHARE
 from trtspec.gpus import Gpu
 from trtspec.methods import DraftTarget, Method
 from trtspec.recipe.schema import Limits, Recipe
@@ -17,8 +18,6 @@ from trtspec.trtllm.installation import Installation
 
 TARGET, DRAFT = "target", "draft"
 """The roles of engines."""
-DRAFT_SHARE = 0.2
-"""Most of the KV caches' memory that a draft engine gets."""
 SMALLEST_FRACTION = 0.001
 """The runtime takes no fraction of 0."""
 GATHER_LOGITS = "gather_generation_logits"
@@ -99,7 +98,8 @@ def target_cache(recipe: Recipe, *, shared: bool) -> CacheSettings:
 
     :param shared: whether a draft engine has taken its part of the memory before.
     """
-    share, fraction = DRAFT_SHARE if shared else 0.0, recipe.limits.kv_cache_fraction
+    fraction = recipe.limits.kv_cache_fraction
+    share = ENGINE_DRAFT_SHARE if shared else 0.0
     reuse = drafts_from_outside(recipe.speculation)
     # of what is free behind a draft engine that took its whole share; so both never
     # have more than ``limits.kv_cache_fraction`` of what is free beside the weights
@@ -120,7 +120,7 @@ def draft_cache(
     limits = recipe.limits
     free = min((gpu.memory_bytes for gpu in gpus), default=0) - weights.get(DRAFT, 0)
     left = max(0.0, 1 - weights.get(TARGET, 0) / free) if free > 0 else 1.0
-    fraction = limits.kv_cache_fraction * DRAFT_SHARE * left
+    fraction = limits.kv_cache_fraction * ENGINE_DRAFT_SHARE * left
     most = _most_tokens(limits, recipe.speculation)
     return CacheSettings(max(fraction, SMALLEST_FRACTION), True, max_tokens=most)
 

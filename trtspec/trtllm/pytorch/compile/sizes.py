@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trtspec.check.memory.forward import needed_tokens, server_tokens, step_tokens
 from trtspec.trtllm.pytorch.compile import schedule
 from trtspec.trtllm.pytorch.compile.speculation import class_for
 from trtspec.trtllm.pytorch.compile.subject import Item, Subject, blocking
 from trtspec.trtllm.pytorch.settings import Remark, Setting
 
-DEFAULT_NUM_TOKENS = 8192
-"""Tokens of a forward in TensorRT-LLM's own defaults."""
-_BLOCK = 32
-"""Tokens of a block of the KV cache, the least that a chunk of a prompt has."""
 _NUM_TOKENS = ("pytorch", "max_num_tokens")
 
 
@@ -20,43 +17,11 @@ def size_settings(subject: Subject) -> Iterator[Item]:
     """Give the sizes that the engine is made for."""
     longest = subject.recipe.limits.max_total_tokens
     yield Setting("max_batch_size", subject.batch, "requests that run at once")
-    tokens = max_num_tokens(subject)
+    tokens = server_tokens(subject.recipe)
     yield Setting("max_num_tokens", tokens, _why_so_many(subject))
     yield Setting("max_seq_len", longest, "prompt and output together")
     yield from _too_few(subject, tokens)
     yield from _room_for_drafts(subject, longest)
-
-
-def step_tokens(subject: Subject) -> int:
-    """Tokens of a verification step of the whole batch."""
-    return subject.batch * subject.method.verified_tokens
-
-
-def needed_tokens(subject: Subject) -> int:
-    """Tokens of a forward in which a prompt begins while all others decode.
-
-    (max_batch_size - 1) * verified tokens + the longest prompt; a chunk of it, where
-    prompts are split. At least the whole batch decoding: above
-    max_num_tokens // (draft length + 1) requests TensorRT-LLM would count a smaller
-    batch (tensorrt_llm/_torch/speculative/drafter.py, should_use_spec_decode).
-    """
-    chunked = subject.options.chunked_prefill
-    prompt = _BLOCK if chunked else subject.recipe.limits.max_input_tokens
-    others = (subject.batch - 1) * subject.method.verified_tokens
-    return max(others + prompt, step_tokens(subject))
-
-
-def max_num_tokens(subject: Subject) -> int:
-    """Tokens of the largest forward: the recipe's, or as many as are needed.
-
-    No fewer than TensorRT-LLM's default of 8192, unless that is more than all requests
-    together can have.
-    """
-    given = subject.options.max_num_tokens
-    if given is not None:
-        return given
-    everything = subject.batch * subject.recipe.limits.max_total_tokens
-    return max(needed_tokens(subject), min(DEFAULT_NUM_TOKENS, everything))
 
 
 def _why_so_many(subject: Subject) -> str:
@@ -65,8 +30,8 @@ def _why_so_many(subject: Subject) -> str:
     batch, verified = subject.batch, subject.method.verified_tokens
     limits = subject.recipe.limits
     parts = "a chunk" if subject.options.chunked_prefill else limits.max_input_tokens
-    needed = needed_tokens(subject)
-    if max_num_tokens(subject) == needed:
+    needed = needed_tokens(subject.recipe)
+    if server_tokens(subject.recipe) == needed:
         return f"tokens of one forward: prompt {parts} + {batch - 1} x {verified}"
     return f"tokens of one forward; {needed} needed: {parts} + {batch - 1} x {verified}"
 
@@ -79,18 +44,36 @@ def _too_few(subject: Subject, tokens: int) -> Iterator[Remark]:
             _NUM_TOKENS,
             f"max_num_tokens {tokens} is below limits.max_input_tokens {longest}",
             "a prompt goes through in one forward unless it is split",
-            f"write max_num_tokens: {needed_tokens(subject)}, or chunked_prefill: true",
+            f"write max_num_tokens: {needed_tokens(subject.recipe)}, or "
+            "chunked_prefill: true",
+            snippet=_in_recipe(subject),
+            values=_counted(subject, tokens),
         )
-    elif tokens < step_tokens(subject):
+    elif tokens < step_tokens(subject.recipe):
         yield Remark(
             "num-tokens",
             "warning",
             _NUM_TOKENS,
             f"max_num_tokens {tokens} is less than a verification step of all "
-            f"{subject.batch} requests takes, {step_tokens(subject)}",
+            f"{subject.batch} requests takes, {step_tokens(subject.recipe)}",
             f"each request takes up to {subject.method.verified_tokens} tokens",
-            f"write max_num_tokens: {needed_tokens(subject)}, or delete it",
+            f"write max_num_tokens: {needed_tokens(subject.recipe)}, or delete it",
+            snippet=_in_recipe(subject),
+            values=_counted(subject, tokens),
         )
+
+
+def _in_recipe(subject: Subject) -> str:
+    return f"pytorch:\n  max_num_tokens: {needed_tokens(subject.recipe)}"
+
+
+def _counted(subject: Subject, tokens: int) -> dict[str, object]:
+    return {
+        "max_num_tokens": tokens,
+        "max_input_tokens": subject.recipe.limits.max_input_tokens,
+        "step_tokens": step_tokens(subject.recipe),
+        "needed_tokens": needed_tokens(subject.recipe),
+    }
 
 
 def _room_for_drafts(subject: Subject, longest: int) -> Iterator[Remark]:
@@ -111,6 +94,13 @@ def _room_for_drafts(subject: Subject, longest: int) -> Iterator[Remark]:
             f"write max_total_tokens: {context - room}"
             if fits
             else "draft fewer tokens, or lower limits.max_input_tokens",
+            snippet=f"limits:\n  max_total_tokens: {context - room}" if fits else "",
+            source="tensorrt_llm/_torch/pyexecutor/py_executor_creator.py",
+            values={
+                "max_total_tokens": longest,
+                "draft_room": room,
+                "context_length": context,
+            },
         )
 
 

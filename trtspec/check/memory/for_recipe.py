@@ -10,9 +10,10 @@ from packaging.version import Version
 
 from trtspec.check.memory.cache import Cache, layer_bytes, model_cache
 from trtspec.check.memory.cache_types import draft_cache_type, target_cache_type
+from trtspec.check.memory.forward import forward_tokens
 from trtspec.check.memory.parallel import draft_parallel, target_parallel
 from trtspec.check.memory.plan import MemoryPlan, Part
-from trtspec.check.memory.reserve import ASSUMPTION, reserve_of, token_budget
+from trtspec.check.memory.reserve import ASSUMPTION, reserve_of
 from trtspec.check.memory.weights import model_weights, weights_per_gpu
 from trtspec.gpu_kinds import GpuKind
 from trtspec.methods import DraftTarget, Mtp, NoSpeculation
@@ -26,7 +27,8 @@ _ONE_LAYER_SINCE = Version("1.3.0rc1")
 (tensorrt_llm/_torch/speculative/utils.py, ``get_num_spec_layers``)."""
 
 ENGINE_DRAFT_SHARE = 0.2
-"""Share of the KV caches that a draft engine gets beside the target's."""
+"""Most of the KV caches' memory that an engine of its own for the draft model gets:
+what drafts inside the target's engine shares its cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,20 +56,21 @@ def plan_for(
     parallel = target_parallel(recipe)
     method, limits = recipe.speculation, recipe.limits
     most = _cache_config(recipe).get("max_tokens")
+    budget = forward_tokens(recipe, version)
     return MemoryPlan(
         gpu=gpu.name,
         gpus=parallel.gpus,
         memory=gpu.memory_bytes,
         parts=tuple(_parts(recipe, models, version)),
-        reserve=reserve_of(recipe, models.target).total,
-        fraction=_fraction(recipe),
+        reserve=reserve_of(recipe, models.target, budget).total,
+        fraction=limits.kv_cache_fraction,
         request_tokens=limits.max_total_tokens + method.longest_draft,
         max_batch_size=limits.max_batch_size,
         step_tokens=method.verified_tokens,
-        token_budget=token_budget(recipe),
+        token_budget=budget,
         most_tokens=most if type(most) is int and most > 0 else None,
         replicas=parallel.replicas,
-        draft_share=ENGINE_DRAFT_SHARE if recipe.backend == "tensorrt" else None,
+        draft_share=ENGINE_DRAFT_SHARE if _has_two_engines(recipe) else None,
         assumptions=tuple(_assumptions(recipe, models)),
     )
 
@@ -75,6 +78,11 @@ def plan_for(
 def without_speculation(recipe: Recipe) -> Recipe:
     """Give the off arm of a recipe."""
     return recipe.model_copy(update={"speculation": NoSpeculation(method="none")})
+
+
+def _has_two_engines(recipe: Recipe) -> bool:
+    method = recipe.speculation
+    return recipe.backend == "tensorrt" and isinstance(method, DraftTarget)
 
 
 def _parts(recipe: Recipe, models: Models, version: Version | None) -> Iterator[Part]:
@@ -166,10 +174,3 @@ def _cache_config(recipe: Recipe) -> Mapping[str, Any]:
         return {}
     given: object = recipe.pytorch.llm_args.get("kv_cache_config")
     return given if isinstance(given, Mapping) else {}
-
-
-def _fraction(recipe: Recipe) -> float:
-    given: Any = _cache_config(recipe).get("free_gpu_memory_fraction")
-    if type(given) in (int, float) and 0 < given <= 1:
-        return float(given)
-    return recipe.limits.kv_cache_fraction

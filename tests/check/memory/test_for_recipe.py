@@ -16,13 +16,17 @@ from tests.check.memory.builders import (
     models,
     recipe,
 )
-from trtspec.check.memory import plan_for, without_speculation
-from trtspec.check.memory.planned import ENGINE_DRAFT_SHARE
+from trtspec.check.memory.for_recipe import (
+    ENGINE_DRAFT_SHARE,
+    plan_for,
+    without_speculation,
+)
 from trtspec.gpu_kinds import gpu_kind
-from trtspec.trtllm.engine.run.load import DRAFT_SHARE
+from trtspec.trtllm.engine.run.load import target_cache
 
 H100, H200 = gpu_kind("h100"), gpu_kind("h200")
 MTP = {"method": "mtp", "draft_length": 3}
+CHAIN = [[0], [0, 0], [0, 0, 0]]
 
 
 def per_token(plan):
@@ -121,7 +125,30 @@ def test_the_draft_model_of_backend_pytorch_is_spread_like_the_target():
 def test_the_share_of_a_draft_engine_is_the_runners():
     asked = recipe("tensorrt", speculation=DRAFT)
     plan = plan_for(asked, models(LLAMA_8B, draft=LLAMA_1B), H100)
-    assert plan.draft_share == ENGINE_DRAFT_SHARE == DRAFT_SHARE
+    assert plan.draft_share == ENGINE_DRAFT_SHARE
+    alone = target_cache(asked, shared=False).fraction
+    behind = target_cache(asked, shared=True).fraction
+    # of what is free behind a draft engine that took its whole share
+    assert behind * (1 - alone * plan.draft_share) == pytest.approx(
+        alone * (1 - plan.draft_share)
+    )
+
+
+@pytest.mark.parametrize(
+    "speculation",
+    [
+        {"method": "none"},
+        {"method": "ngram", "draft_length": 4},
+        {"method": "medusa", "model": "./head", "num_heads": 4, "tree": CHAIN},
+        {"method": "eagle", "model": "./head", "num_layers": 3, "tree": CHAIN},
+    ],
+    ids=lambda speculation: speculation["method"],
+)
+def test_what_drafts_inside_the_targets_engine_has_no_pool_of_its_own(speculation):
+    known = models(LLAMA_8B, drafter=EAGLE3_8B)
+    plan = plan_for(recipe("tensorrt", speculation=speculation), known, H100)
+    assert plan.tokens == plan.pool // plan.bytes_per_token
+    assert plan.draft_share is None
 
 
 @pytest.mark.parametrize(
@@ -139,14 +166,13 @@ def test_a_step_counts_its_drafts(speculation, step, request_tokens):
 
 
 def test_what_the_recipe_says_in_tensorrt_llms_words_counts():
-    given = {"max_tokens": 4096, "free_gpu_memory_fraction": 0.5}
+    given = {"max_tokens": 4096}
     asked = recipe(pytorch={"llm_args": {"kv_cache_config": given}})
-    plan = plan_for(asked, models(LLAMA_8B), H100)
-    assert (plan.tokens, plan.fraction) == (4096, 0.5)
+    assert plan_for(asked, models(LLAMA_8B), H100).tokens == 4096
 
 
 @pytest.mark.parametrize(
-    "given", [{"max_tokens": True}, {"free_gpu_memory_fraction": "half"}, "none", []]
+    "given", [{"max_tokens": True}, {"free_gpu_memory_fraction": 0.5}, "none", []]
 )
 def test_what_makes_no_sense_there_is_left_to_its_own_rule(given):
     asked = recipe(pytorch={"llm_args": {"kv_cache_config": given}})
