@@ -64,6 +64,7 @@ def test_a_head_that_fits_its_target_exits_with_0(tmp_path):
     head = write_eagle3(tmp_path / "head")
     found = document(head, "--target", tmp_path / "target")
     assert {fit["verdict"] for fit in found["fit"]} == {"fits"}
+    assert found["tokenizer"]["ids"] is None
 
 
 def test_a_head_of_another_target_exits_with_3_after_the_facts(tmp_path):
@@ -74,6 +75,74 @@ def test_a_head_of_another_target_exits_with_3_after_the_facts(tmp_path):
     assert "refused: made for states of 4096, the target has 8" in result.stdout
     assert f"made for states of 4096, the target has {HIDDEN}" in str(result.exception)
     assert "choose the drafter" in str(result.exception)
+
+
+def pair(directory, tokens=None, **changes):
+    """Write a target and a draft model of it."""
+    target = write_checkpoint(directory / "target")
+    given = {} if tokens is None else {"tokens": tokens}
+    return target, write_checkpoint(directory / "draft", **given, **changes)
+
+
+def test_a_pair_gets_three_verdicts_on_its_vocabulary(tmp_path):
+    target, draft = pair(tmp_path)
+    for side, end in {"target": "t1", "draft": "t2"}.items():
+        settings = {"eos_token": end, "chat_template": "{{ a }}"}
+        (tmp_path / side / "tokenizer_config.json").write_text(json.dumps(settings))
+    text = " ".join(run(draft, "--target", target).stdout.split())
+    assert f"rows fits: {ROWS} vocabulary rows, the target has {ROWS}" in text
+    assert f"entries fits: {ROWS} tokenizer entries" in text
+    assert f"token ids fits: all {ROWS} ids that both have" in text
+    assert "special tokens differs: eos_token: t2, the target has t1" in text
+    assert "chat template fits: the same" in text
+    found = document(draft, "--target", target)["tokenizer"]
+    assert found["rows"] == found["entries"] == {"target": ROWS, "drafter": ROWS}
+    assert found["ids"] == {"same_tokens": True, "differing": 0, "kinds": {}}
+    assert found["settings"]["differing"] == [
+        {"name": "eos_token", "target": "t1", "drafter": "t2"}
+    ]
+    assert "chat_template" in found["settings"]["compared"]
+
+
+def test_a_draft_model_of_other_tokens_exits_with_3_and_shows_them(tmp_path):
+    target, draft = pair(tmp_path, tokens=[f"t{n}" for n in reversed(range(ROWS))])
+    result = run(draft, "--target", target, code=FINDINGS)
+    assert "0: 't0', 't15'" in result.stdout
+    assert "with the same tokenizer" in str(result.exception)
+    found = document(draft, "--target", target, code=FINDINGS)["tokenizer"]["ids"]
+    assert found["same_tokens"] is False
+    conflict = found["kinds"]["conflict"]
+    assert conflict["count"] == ROWS
+    assert conflict["first"][0] == {"id": 0, "target": "t0", "drafter": "t15"}
+
+
+def test_without_a_target_there_is_no_verdict_on_tokens(tmp_path):
+    assert document(write_checkpoint(tmp_path))["tokenizer"] is None
+
+
+@pytest.mark.parametrize("more", [(), ("--trtllm", "1.2.1")])
+def test_a_family_that_check_refuses_serves_no_engine(tmp_path, more):
+    known = write_checkpoint(tmp_path / "known")
+    other = write_checkpoint(tmp_path / "other", model_type="gemma3_text")
+    for directory, built in ((known, True), (other, False)):
+        for service in document(directory, *more)["serves"]:
+            if service["method"] not in ("ngram", "lookahead", "draft_target"):
+                continue
+            (engine,) = [p for p in service["places"] if p["backend"] == "tensorrt"]
+            assert (engine["output"] != "-") is built
+            assert ("gemma3_text" in service["unread"].get("tensorrt", "")) != built
+    text = " ".join(run(other, *more).stdout.split())
+    assert "not tensorrt with " in text
+    assert "is not established for the family gemma3_text there" in text
+
+
+def test_a_head_for_a_target_that_is_not_built_serves_no_engine(tmp_path):
+    target = write_checkpoint(tmp_path / "target", model_type="gemma3_text")
+    head = write_medusa(tmp_path / "head")
+    (alone,) = document(head)["serves"]
+    (aimed,) = document(head, "--target", target)["serves"]
+    assert "tensorrt" not in alone["unread"]
+    assert "medusa is not established for the family" in aimed["unread"]["tensorrt"]
 
 
 def test_a_head_is_no_target(tmp_path):

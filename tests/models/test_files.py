@@ -79,7 +79,7 @@ def test_a_gguf_counts_only_without_safetensors(tmp_path):
 def test_a_damaged_index_is_refused(tmp_path):
     write_sharded(tmp_path)
     (tmp_path / "model.safetensors.index.json").write_text("[]")
-    with pytest.raises(UsageError, match="JSON list"):
+    with pytest.raises(UsageError, match="holds a list"):
         checkpoint_files(tmp_path)
 
 

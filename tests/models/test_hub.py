@@ -245,9 +245,11 @@ REST = ["optimizer.bin", "training_args.bin", "flax_model.msgpack", "README.md"]
 def test_pickled_weights_are_chosen_only_without_safetensors():
     names = ["config.json", "tokenizer.model", *PICKLED, *REST]
     wanted = ["config.json", "tokenizer.model", *PICKLED]
-    assert chosen(names, wanted_patterns(names, "model")) == wanted
+    assert chosen(names, wanted_patterns(names, "model", "tensorrt_llm")) == wanted
     names.append("model.safetensors")
-    weights = set(chosen(names, wanted_patterns(names, "model"))) - {*PICKLED[1:]}
+    weights = set(chosen(names, wanted_patterns(names, "model", "tensorrt_llm"))) - {
+        *PICKLED[1:]
+    }
     assert weights == {"config.json", "tokenizer.model", "model.safetensors"}
 
 
@@ -270,7 +272,7 @@ def test_pickled_weights_are_chosen_only_without_safetensors():
 )
 def test_of_a_drafter_one_form_of_the_weights_is_chosen(kind, offered, weights):
     names = ["config.json", "tokenizer.model", *offered, *REST]
-    patterns = wanted_patterns(names, kind)
+    patterns = wanted_patterns(names, kind, "tensorrt_llm")
     assert chosen(names, patterns) == ["config.json", weights]
 
 

@@ -76,7 +76,11 @@ def test_a_model_is_told_with_its_sizes(tmp_path):
     assert known["parameters"] == PARAMETERS
     assert known["bytes"] == 4 * PARAMETERS
     assert known["hidden_size"] == HIDDEN
-    assert known["vocabulary"] == {"rows": ROWS, "entries": ROWS}
+    assert known["vocabulary"] == {
+        "rows": ROWS,
+        "entries": ROWS,
+        "highest_id": ROWS - 1,
+    }
     assert known["context"]["tokens"] == CONTEXT
     assert known["kv_bytes_per_token"] == {"bfloat16": 32, "fp8": 16}
     assert known["weights"]["complete"] is True

@@ -87,16 +87,16 @@ def test_an_eagle_drafter_says_whether_its_projection_has_a_bias(tmp_path, bias)
     assert "2 x hidden" in said(found)["fusion"]
 
 
-def test_an_eagle_drafter_with_an_lm_head_of_its_own_says_who_does_not_read_it(
-    tmp_path,
-):
+def test_an_eagle_drafter_says_that_its_lm_head_has_to_be_a_copy(tmp_path):
     tensors = eagle_tensors(output=True)
     found = inspect(write_headers(tmp_path, eagle3_config(), tensors))
     assert (found.kind, found.problems) == ("eagle", ())
-    assert facts(found)["left_over_tensors"] == ["lm_head.weight"]
+    assert "left_over_tensors" not in facts(found)
+    copy = facts(found)["lm_head_copy"]
+    assert copy == {"tensor": "lm_head.weight", "rows": tensors["lm_head.weight"][0]}
+    assert "copy of the target's" in said(found)["lm_head_copy"]
     (service,) = services(found, PLACES)
-    assert "lm_head.weight" in service.unread["reference"]
-    assert "tensorrt" not in service.unread
+    assert not {"reference", "tensorrt"} & service.unread.keys()
 
 
 def test_an_eagle_drafter_serves_eagle_and_nothing_else(tmp_path):
@@ -174,6 +174,7 @@ def test_a_head_of_another_target_is_refused_with_its_reasons(tmp_path):
         "vocabulary": "differs",
         "captured_layers": "refused",
         "context": "fits",
+        "rotary": "fits",
     }
 
 

@@ -160,9 +160,9 @@ def test_a_draft_model_is_held_against_its_target_token_by_token(tmp_path):
     other = inspect(
         write_checkpoint(tmp_path / "other", tokens=tuple(f"u{n}" for n in range(ROWS)))
     )
-    assert [fit.verdict for fit in fits(same, target)] == ["fits", "fits"]
+    assert {fit.verdict for fit in fits(same, target)} == {"fits"}
     (ids,) = [fit for fit in fits(other, target) if fit.key == "token_ids"]
-    assert ids.verdict == "differs"
+    assert ids.verdict == "refused"
     assert f"{ROWS} ids stand for other tokens" in ids.text
 
 

@@ -217,6 +217,62 @@ def test_layers_with_a_recurrent_state_cache_nothing_per_token(tmp_path):
     found = inspect(write_headers(tmp_path, config, weights()))
     assert facts(found)["kv_bytes_per_token"]["bfloat16"] == 2 * 2 * 16 * 2
     assert "1 full_attention, 1 linear_attention" in said(found)["layers"]
+    assert "1 of 2 layers cache nothing" in said(found)["kv_bytes_per_token"]
+
+
+def test_a_hybrid_model_that_lists_no_kinds_is_told_by_its_interval(tmp_path):
+    config = {**SMALL, "model_type": "qwen3_next", "full_attention_interval": 2}
+    found = inspect(write_headers(tmp_path, config, weights()))
+    assert facts(found)["kv_bytes_per_token"]["bfloat16"] == 2 * 2 * 16 * 2
+    assert "1 full_attention, 1 linear_attention" in said(found)["layers"]
+
+
+def test_what_a_window_spares_is_told_beside_the_whole(tmp_path):
+    types = ["sliding_attention", "full_attention"]
+    config = {**SMALL, "layer_types": types, "sliding_window": 32}
+    found = inspect(write_headers(tmp_path, config, weights()))
+    each = 2 * 2 * 16 * 2
+    assert facts(found)["kv_bytes_per_token"]["bfloat16"] == 2 * each
+    assert facts(found)["kv_bytes_beyond_window"] == {
+        "bfloat16": each,
+        "fp8": each // 2,
+    }
+    assert "each token beyond 32" in said(found)["kv_bytes_beyond_window"]
+
+
+def runs_on(found, method, role, **scope):
+    """Backends on which a model serves, and why backend tensorrt does not."""
+    families = {"none": {"llama"}, "medusa": set(), "draft_target": {"llama", "qwen2"}}
+    (service,) = [
+        service
+        for service in services(found, PLACES, families, **scope)
+        if (service.method, service.role) == (method, role)
+    ]
+    where = {standing.place.backend for standing in service.standings if standing.runs}
+    return "tensorrt" in where, service.unread.get("tensorrt", "")
+
+
+def test_a_family_that_is_not_built_serves_no_engine(tmp_path):
+    inside = {"llama": True, "gemma3_text": False}
+    for family, built in inside.items():
+        config = {**SMALL, "model_type": family}
+        found = inspect(write_headers(tmp_path / family, config, weights()))
+        runs, why = runs_on(found, "draft_target", "drafter")
+        assert runs is built
+        if not built:
+            assert "draft models are not established for the family gemma3_text" in why
+            assert why.endswith("but for llama")
+
+
+def test_a_target_that_is_not_built_leaves_its_drafter_no_engine(tmp_path):
+    found = inspect(write_headers(tmp_path / "draft", SMALL, weights()))
+    for family, built in {"qwen2": True, "gemma3_text": False}.items():
+        config = {**SMALL, "model_type": family}
+        target = inspect(write_headers(tmp_path / family, config, weights()))
+        runs, why = runs_on(found, "draft_target", "drafter", target=target)
+        assert runs is built
+        if not built:
+            assert "draft_target is not established for the family" in why
 
 
 def test_a_sharded_70b_checkpoint_is_told_from_its_headers(tmp_path):

@@ -48,12 +48,20 @@ def test_bytes_that_are_not_utf8_are_told_with_their_place(path):
 
 
 @pytest.mark.parametrize(
-    ("text", "kind"), [("[]", "list"), ("3", "int"), ('"a"', "str")]
+    ("text", "kind"),
+    [
+        ("[]", "a list"),
+        ("3", "a number"),
+        ("1.5", "a number"),
+        ('"a"', "a string"),
+        ("true", "true or false"),
+        ("null", "null"),
+    ],
 )
 def test_another_value_than_an_object_is_refused(path, text, kind):
     path.write_text(text)
     problem = refusal(path)
-    assert problem.what == f"holds a JSON {kind}"
+    assert problem.what == f"holds {kind}"
     assert problem.allowed == "a JSON object"
 
 

@@ -164,3 +164,42 @@ def test_no_directory_is_named_where_none_is_alike(tmp_path, text):
     with pytest.raises(UsageError) as caught:
         parse_reference(text, None, tmp_path, WHERE)
     assert caught.value.problems[0].action == "correct the path"
+
+
+def problem_for(text, base, where=WHERE):
+    with pytest.raises(UsageError) as caught:
+        parse_reference(text, None, base, where)
+    return caught.value.problems[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "action"),
+    [
+        ("https://huggingface.co/org/name", "write model: org/name"),
+        ("https://huggingface.co/org/name/tree/main", "write model: org/name"),
+        ("http://www.hf.co/org/name?x=1", "write model: org/name"),
+        ("https://example.org/model.tar", "download what is there"),
+        ("s3://bucket/model", "download what is there"),
+        ("$HOME/eagle", "write the directory itself: ~ is expanded"),
+    ],
+)
+def test_an_address_or_a_variable_is_told_from_a_wrong_path(tmp_path, text, action):
+    assert problem_for(text, tmp_path).action.startswith(action)
+
+
+@pytest.mark.parametrize("text", ["a" * 5000, "/" + "a" * 5000, "demo:" + "a" * 5000])
+def test_a_name_that_fills_a_screen_is_cut(tmp_path, text):
+    problem = problem_for(text, tmp_path)
+    assert len(str(problem.what)) < 600
+    assert "aaa..." in problem.what
+
+
+def test_arguments_are_not_relative_to_a_recipe(tmp_path):
+    (tmp_path / "model").mkdir()
+    for where, action in ((WHERE, "write model: ./model"), ("MODEL", "write ./model")):
+        problem = problem_for("./modl", tmp_path, where)
+        assert problem.action == action
+        assert ("relative to the recipe" in problem.allowed) == (where == WHERE)
+    name = f"demo:{DEMO.name}"
+    assert problem_for("demo:x", tmp_path).action == f"write model: {name}"
+    assert problem_for("demo:x", tmp_path, "MODEL").action == f"write {name}"

@@ -69,3 +69,35 @@ def test_a_damaged_file_is_refused(tmp_path):
     (tmp_path / MODELOPT).write_text("{")
     with pytest.raises(UsageError, match="not valid JSON"):
         published_quantization(tmp_path, {})
+
+
+SCHEMES = {
+    "eight bits of float": ({"type": "float", "num_bits": 8}, "fp8"),
+    "four bits of float": ({"type": "float", "num_bits": 4}, "nvfp4"),
+    "eight bits of int": ({"type": "int", "num_bits": 8}, "int8"),
+    "a word": ("FP8", "fp8"),
+    "others": ({"type": "int", "num_bits": 4}, "int4"),
+    "nothing": ({}, None),
+    "no bits": ({"type": "float"}, None),
+    "nonsense": ({"type": None, "num_bits": True}, None),
+    "null": (None, None),
+}
+
+
+@pytest.mark.parametrize("method", ["compressed-tensors", "modelopt"])
+@pytest.mark.parametrize(("scheme", "named"), SCHEMES.values(), ids=SCHEMES)
+def test_the_scheme_of_the_cache_is_told_as_one_type(tmp_path, method, scheme, named):
+    section = {"quant_method": method, "kv_cache_scheme": scheme}
+    found = published_quantization(tmp_path, {"quantization_config": section})
+    assert found == (method, None, named)
+
+
+@pytest.mark.parametrize(
+    ("value", "is_what"), [("fp8", "a string"), ([1], "a list"), (False, "true or")]
+)
+def test_a_section_that_is_no_object_is_damage_not_plain_weights(
+    tmp_path, value, is_what
+):
+    with pytest.raises(UsageError, match=f"quantization_config is {is_what}") as told:
+        published_quantization(tmp_path, {"quantization_config": value})
+    assert "delete the key" in told.value.problems[0].action

@@ -210,6 +210,7 @@ def test_a_drafter_given_as_a_model_is_named_too(tmp_path, kind):
         describe(WRITERS[kind](tmp_path))
     (problem,) = caught.value.problems
     assert problem.allowed == "a causal language model of its own"
+    assert problem.action.startswith("give here the model that it was trained for, ")
     assert problem.action.endswith(f"with method: {kind}")
 
 

@@ -46,14 +46,14 @@ def test_deepseek_has_mla_a_head_for_further_tokens_and_blocks_of_fp8(tmp_path):
     extra = {"model.layers.2.eh_proj.weight": (8, 16)}
     info = describe(write_checkpoint(tmp_path, weights=tensors(**extra), **DEEPSEEK))
     assert (info.layers, info.next_token_heads) == (2, 1)
-    assert (info.is_mla, info.latent_size) == (True, 8)
+    assert info.latent_size == 8
     assert (info.quantization, info.published_quantization) == ("fp8", None)
     assert info.own_code == "deepseek_v3"
 
 
 def test_gpt_oss_has_windows_and_mxfp4(tmp_path):
     info = describe(write_checkpoint(tmp_path, **GPT_OSS))
-    assert (info.sliding_window, info.is_mla) == (8, False)
+    assert (info.sliding_window, info.latent_size) == (8, None)
     assert (info.quantization, info.published_quantization) == ("mxfp4", None)
 
 

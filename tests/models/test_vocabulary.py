@@ -95,26 +95,27 @@ def test_equal_vocabularies_match():
     match = compare_vocabularies(IDS, dict(reversed(IDS.items())))
     assert match.equal
     assert match.entries == (16, 16)
-    assert match.first == ()
+    assert match.examples == {}
 
 
 def test_swapped_ids_are_shown_with_both_strings():
     match = compare_vocabularies({"a": 0, "b": 1, "c": 2}, {"b": 0, "a": 1, "c": 2})
     assert not match.equal
     assert match.differing == 2
-    assert match.first == (TokenDifference(0, "a", "b"), TokenDifference(1, "b", "a"))
+    shown = (TokenDifference(0, "a", "b"), TokenDifference(1, "b", "a"))
+    assert match.examples == {"conflict": shown}
 
 
 def test_an_id_that_one_side_lacks_is_a_difference():
     match = compare_vocabularies({"a": 0}, {"a": 0, "<end>": 7})
     assert match.entries == (1, 2)
-    assert match.first == (TokenDifference(7, None, "<end>"),)
+    assert match.examples["only_theirs"] == (TokenDifference(7, None, "<end>"),)
 
 
 def test_only_the_first_differences_are_shown_but_all_are_counted():
     match = compare_vocabularies(IDS, {f"x{n}": n for n in range(16)})
     assert match.differing == 16
-    assert [difference.id for difference in match.first] == [0, 1, 2, 3, 4]
+    assert [d.id for d in match.examples["conflict"]] == [0, 1, 2, 3, 4]
 
 
 @given(ours=VOCABULARIES, theirs=VOCABULARIES)
@@ -124,7 +125,8 @@ def test_vocabularies_match_exactly_when_every_id_means_the_same(ours, theirs):
     b = {index: token for token, index in theirs.items()}
     assert match.equal == (a == b)
     assert match.differing == sum(a.get(n) != b.get(n) for n in range(21))
-    assert all(a.get(d.id) == d.ours and b.get(d.id) == d.theirs for d in match.first)
+    shown = [one for few in match.examples.values() for one in few]
+    assert all(a.get(d.id) == d.ours and b.get(d.id) == d.theirs for d in shown)
 
 
 @pytest.mark.parametrize(
@@ -144,10 +146,7 @@ def test_each_differing_id_is_of_one_kind(ours, theirs, kinds):
     assert match.ids == kinds
     assert match.same_tokens == ("conflict" not in kinds)
     assert match.count(*kinds) == match.differing
-    assert match.first == match.examples[next(k for k in KINDS if k in kinds)]
-
-
-KINDS = ("conflict", "only_ours", "only_theirs", "renamed", "spelled")
+    assert match.examples.keys() == match.ids.keys()
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,8 @@ def test_a_missing_shard_is_named(sharded):
     (sharded / "model-00002-of-00002.safetensors").unlink()
     problem = refusal(sharded)
     assert "1 of 2 weight files are missing" in problem.what
+    assert problem.allowed == "all files that the index names"
+    assert problem.action.startswith("fetch the missing files from the same revision: ")
     assert "model-00002-of-00002.safetensors" in problem.what
 
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from trtspec.recipe import asked_controls as module
-from trtspec.recipe.asked_controls import asked_controls
+from trtspec.recipe.asked_controls import asked_controls, asked_sampling
 from trtspec.recipe.request_names import CONTROLS, misspelt
 
 
@@ -102,3 +102,34 @@ def test_misspelt_controls_are_told_from_remarks(name, meant):
 
 def test_no_control_is_taken_for_a_misspelling():
     assert not [name for name in sorted(CONTROLS) if misspelt(name)]
+
+
+def sampling(tmp_path, *lines):
+    read(tmp_path, *lines)
+    asked = asked_sampling(tmp_path / "w.jsonl")
+    return {name: (one.line, one.count, one.values) for name, one in asked.items()}
+
+
+def test_neutral_sampling_is_kept_for_who_compares_it_with_a_recipe(tmp_path):
+    lines = ({"seed": 1}, {"temperature": 0, "top_p": 1.0, "top_k": 0}, {"n": 1})
+    assert sampling(tmp_path, *lines) == {
+        "temperature": (2, 1, [0]),
+        "top_p": (2, 1, [1.0]),
+        "top_k": (2, 1, [0]),
+    }
+    assert asked_controls(tmp_path / "w.jsonl").keys() == {"seed"}
+
+
+def test_sampling_has_all_of_its_values(tmp_path):
+    lines = ({"temperature": 0.7}, {"temperature": 0}, {"temperature": 0.7})
+    assert sampling(tmp_path, *lines) == {"temperature": (1, 3, [0.7, 0])}
+
+
+def test_a_top_k_of_minus_one_is_that_of_a_recipe_which_keeps_all(tmp_path):
+    lines = ({"top_k": -1}, {"extra_body": {"top_k": 0}}, {"top_k": 5})
+    assert sampling(tmp_path, *lines) == {"top_k": (1, 3, [0, 5])}
+
+
+@pytest.mark.parametrize("value", [None, "", [], {}], ids=str)
+def test_sampling_without_a_value_is_none(tmp_path, value):
+    assert sampling(tmp_path, {"temperature": value}) == {}

@@ -182,3 +182,37 @@ def test_limits_without_room_for_output_point_to_the_key(
     assert problem.where == f"recipe.yaml:{line}"
     assert what in problem.what
     assert problem.action == "raise max_total_tokens or lower max_input_tokens"
+
+
+@pytest.mark.parametrize(
+    ("written", "octal"),
+    [("032", ", and 26 in YAML 1.1"), ("08", ""), ("-07", ", and")],
+)
+def test_a_number_with_a_zero_before_it_is_asked_about(
+    problems_of_line, written, octal
+):
+    problem = problems_of_line(f"limits.max_batch_size: {written}")[0]
+    if written.startswith("-"):  # too small, which is told first
+        assert "too small" in problem.what
+        return
+    plain = int(written)
+    assert problem.what.endswith(f"is {written}, which is {plain} in YAML 1.2{octal}")
+    assert problem.action.startswith(f"write {plain}")
+    assert ("26" in problem.action) == bool(octal)
+
+
+@pytest.mark.parametrize("written", ["0o32", "0x20", "32", '"032"', "0"])
+def test_other_numbers_are_not(problems_of, ngram, written):
+    found = problems_of(ngram + f"limits: {{max_batch_size: {written}}}\nx: 1\n")
+    assert not any("YAML 1.2" in problem.what for problem in found)
+
+
+@pytest.mark.parametrize(
+    ("written", "word"), [("fp8", "fp8"), ("NVFP4", "nvfp4"), ("awq", "int4_awq")]
+)
+def test_a_quantization_as_dtype_is_sent_where_it_belongs(problem_of, written, word):
+    head = "schema: trtspec/v1\nname: x\ntarget:\n  model: a\n"
+    body = "speculation: {method: ngram, draft_length: 4}\n"
+    problem = problem_of(f"{head}  dtype: {written}\n{body}")
+    assert f"goes into target.quantization: {word};" in problem.action
+    assert "needs nothing" in problem.action

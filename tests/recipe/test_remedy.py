@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trtspec.recipe.remedy import as_number, remedy, type_name
+from trtspec.recipe.remedy import as_number, draft_length_remedy, remedy, type_name
 
 INTEGER = {"type": "integer"}
 BOOLEAN = {"type": "boolean"}
@@ -30,6 +30,7 @@ NAME = {"type": "string", "pattern": "^[a-z]"}
         (math.inf, ""),
         (math.nan, ""),
         ("eight", ""),
+        ("9" * 16, ""),
         ("", ""),
         (True, ""),
         (None, ""),
@@ -117,3 +118,20 @@ ENTRY_POINT = {"type": "string", "pattern": r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$"}
 )
 def test_an_entry_point_is_no_slug(value, expected):
     assert remedy("drafter", value, value, ENTRY_POINT) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "key", "in_key", "expected"),
+    [
+        (0, 0, True, "delete the entry: a batch has at least 1 request"),
+        ("eight", "eight", True, "write a number of running requests as key"),
+        ("8", "8", True, "write 8 (without quotes)"),
+        (0, 8, False, "delete the entry; above the last one"),
+        (0, "draft_length", False, "for no speculation write method: none"),
+        ("9" * 5000, "draft_length", False, ""),
+    ],
+)
+def test_each_fault_of_a_draft_length_has_its_remedy(value, key, in_key, expected):
+    said = draft_length_remedy(value, key, in_key=in_key)
+    assert said.startswith(expected)
+    assert bool(said) == bool(expected)

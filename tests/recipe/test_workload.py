@@ -240,7 +240,7 @@ def test_prompt_is_frozen(prompts_file):
         prompt.id = "other"
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(texts=st.lists(st.text(min_size=1).filter(str.strip), min_size=1, max_size=5))
 def test_any_texts_are_read_back(prompts_file, texts):
     lines = [json.dumps({"prompt": t}, ensure_ascii=False) for t in texts]
@@ -248,7 +248,7 @@ def test_any_texts_are_read_back(prompts_file, texts):
     assert [p.messages[0]["content"] for p in prompts] == texts
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.binary(max_size=60))
 def test_any_bytes_are_refused_with_a_line(prompts_file, data):
     with pytest.raises(UsageError) as caught:

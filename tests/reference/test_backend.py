@@ -1,6 +1,7 @@
 """Whether the reference backend plans the right stages and knows what it needs."""
 
 import importlib.metadata
+import json
 import subprocess
 import sys
 from dataclasses import replace
@@ -194,7 +195,8 @@ def test_sharded_checkpoint_is_planned(tmp_path):
 
 def test_versions_are_those_of_the_installed_packages():
     versions = BACKEND.versions()
-    assert versions["torch"] == torch.__version__
+    assert versions["torch"] == importlib.metadata.version("torch")
+    assert torch.__version__.startswith(versions["torch"])  # and its build, as +cpu
     assert versions["transformers"] == importlib.metadata.version("transformers")
     assert installed_version("no-such-package-of-ours") == "absent"
 
@@ -267,7 +269,8 @@ def pair(tmp_path, tokens):
 def test_pair_with_the_same_token_ids_passes(tmp_path):
     stage, here = pair(tmp_path, TOKENS)
     stage.action(here)
-    assert (here.output / "findings.json").read_text() == "[]\n"
+    findings = json.loads((here.output / "findings.json").read_text())
+    assert {f["rule"] for f in findings} <= {"draft-size"}  # a toy is half its target
 
 
 def test_pair_whose_converted_token_ids_differ_is_refused(tmp_path):

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from trtspec.cli.common import json_option, print_json
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from packaging.version import Version
-
-    from trtspec.methods.catalogue import Place
+from trtspec.cli.paths import InputPath
 
 
 @click.command("inspect")
-@click.argument("model")
+@click.argument("model", type=InputPath())
 @click.option("--target", help="Target model that it is to draft for: does it fit?")
 @click.option(
     "--trtllm", metavar="VERSION", help="Say what this release of TensorRT-LLM needs."
@@ -35,52 +27,29 @@ def command(model: str, target: str | None, trtllm: str | None, as_json: bool) -
       trtspec inspect path/to/head --target path/to/target
       trtspec inspect demo:smollm2-135m-instruct --json
     """  # noqa: D301  click wants the backspace itself
+    from trtspec.cli.inspect_scope import scope_for
     from trtspec.cli.inspecting import (
         inspect_all,
         inspect_target,
         refuse_problems,
         refuse_unfit,
     )
-    from trtspec.models.inspection_fit import fits
+    from trtspec.models.inspection_fit import Comparison, compare
 
-    version = _version(trtllm)
     parts = inspect_all(model, "MODEL")
     aimed = None if target is None else inspect_target(target)
-    found = [fits(part.inspection, aimed) if aimed else () for part in parts]
-    places = _places(version)
+    scope = scope_for(trtllm, aimed)
+    compared = [
+        Comparison() if aimed is None else compare(part.inspection, aimed)
+        for part in parts
+    ]
     if as_json:
         from trtspec.cli.inspect_document import document
 
-        print_json(document(model, parts, found, places, version))
+        print_json(document(model, parts, compared, scope))
     else:
         from trtspec.cli.inspect_text import lines
 
-        click.echo("\n".join(lines(parts, found, places, version)))
+        click.echo("\n".join(lines(parts, compared, scope)))
     refuse_problems([*(part.inspection for part in parts), *([aimed] if aimed else [])])
-    refuse_unfit(model, [fit for part in found for fit in part])
-
-
-def _version(trtllm: str | None) -> Version | None:
-    if trtllm is None:
-        return None
-    from trtspec.trtllm.installation import assumed_for
-
-    return assumed_for(trtllm).version
-
-
-def _places(version: Version | None) -> Sequence[Place]:
-    """Give the places to look at: all, or those that a release of TensorRT-LLM has."""
-    from trtspec.methods.catalogue import PLACES
-
-    if version is None:
-        return PLACES
-    from trtspec.trtllm import facts
-    from trtspec.trtllm.facts.families import family_of
-
-    return tuple(
-        place
-        for place in PLACES
-        if place.backend == "reference"
-        or (place.backend == "tensorrt" and facts.has_backend(version))
-        or (place.family != "" and place.family == family_of(version))
-    )
+    refuse_unfit(model, [fit for part in compared for fit in part.fits])

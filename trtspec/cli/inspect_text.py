@@ -2,39 +2,35 @@
 
 from __future__ import annotations
 
-import shutil
 import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import click
 
-from trtspec.models.inspection_services import needs, services
+from trtspec.cli.paragraph import paragraph
+from trtspec.models.inspection_services import Service, needs, services
 
 if TYPE_CHECKING:
     from packaging.version import Version
 
+    from trtspec.cli.inspect_scope import Scope
     from trtspec.cli.inspecting import Part
-    from trtspec.methods.catalogue import Place
     from trtspec.models.inspection import Inspection
-    from trtspec.models.inspection_fit import Fit
+    from trtspec.models.inspection_fit import Comparison
 
-_WIDEST = 88
 _LABEL_WIDTH = 20
 _COLOURS = {
     "exact": "green", "greedy": "yellow", "lossy": "red", "-": "bright_black",
-    "fits": "green", "differs": "yellow", "refused": "red",
+    "fits": "green", "note": "cyan", "differs": "yellow", "refused": "red",
 }  # fmt: skip
 
 
 def lines(
-    parts: Sequence[Part],
-    found: Sequence[Sequence[Fit]],
-    places: Sequence[Place],
-    version: Version | None,
+    parts: Sequence[Part], compared: Sequence[Comparison], scope: Scope
 ) -> Iterator[str]:
     """Lay out what was found: the facts, whether it fits, what it serves and needs."""
-    for number, (part, fit) in enumerate(zip(parts, found, strict=True)):
+    for number, (part, comparison) in enumerate(zip(parts, compared, strict=True)):
         if number:
             yield ""
         name = f"{part.name}: " if part.name else ""
@@ -45,31 +41,24 @@ def lines(
         yield from _labelled("told by", inspection.told_by)
         for fact in inspection.facts:
             yield from _labelled(fact.key.replace("_", " "), fact.text)
-        if fit:
+        if comparison.fits:
             yield ""
             yield click.style("against the target", bold=True)
-            for one in fit:
+            for one in comparison.fits:
                 word = click.style(one.verdict, fg=_COLOURS[one.verdict])
                 yield from _labelled(one.key.replace("_", " "), f"{word}: {one.text}")
-        yield from _services(inspection, places)
-        yield from _needs(inspection, version)
+        yield from _services(inspection, scope)
+        yield from _needs(inspection, scope.version)
 
 
 def _labelled(label: str, text: str) -> list[str]:
-    width = min(shutil.get_terminal_size().columns, _WIDEST)
-    return textwrap.wrap(
-        text,
-        max(width, 2 * _LABEL_WIDTH),
-        initial_indent=f"  {label:<{_LABEL_WIDTH - 2}} ",
-        subsequent_indent=" " * (_LABEL_WIDTH + 1),
-        break_long_words=False,
-        break_on_hyphens=False,
-    ) or [f"  {label}"]
+    return paragraph(text, f"  {label:<{_LABEL_WIDTH - 2}} ")
 
 
-def _services(inspection: Inspection, places: Sequence[Place]) -> Iterator[str]:
+def _services(inspection: Inspection, scope: Scope) -> Iterator[str]:
     """Lay out a method per row, and where its output is exact per place."""
-    rows = services(inspection, places)
+    places = scope.places
+    rows = services(inspection, places, scope.families, scope.target)
     if not rows:
         return
     yield ""
@@ -84,8 +73,18 @@ def _services(inspection: Inspection, places: Sequence[Place]) -> Iterator[str]:
         words = (standing.word for standing in row.standings)
         cells = [click.style(w, fg=_COLOURS[w]) + " " * (9 - len(w)) for w in words]
         yield f"  {name:<{first}}  {'  '.join(cells)}".rstrip()
-    for backend, why in rows[0].unread.items():
-        yield from _labelled(f"not {backend}", why)
+    yield from _unread(rows)
+
+
+def _unread(rows: Sequence[Service]) -> Iterator[str]:
+    """Say each reason once, with the methods that it holds for unless it is all."""
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        for reason in row.unread.items():
+            reasons.setdefault(reason, []).append(row.method)
+    for (backend, why), methods in reasons.items():
+        some = "" if len(methods) == len(rows) else f"with {', '.join(methods)}: "
+        yield from _labelled(f"not {backend}", some + why)
 
 
 def _needs(inspection: Inspection, version: Version | None) -> Iterator[str]:
@@ -96,9 +95,7 @@ def _needs(inspection: Inspection, version: Version | None) -> Iterator[str]:
     release = f"TensorRT-LLM {version}" if version else "TensorRT-LLM"
     yield click.style(f"what {release} needs", bold=True)
     for need in found:
-        yield from textwrap.wrap(
-            need.what, _WIDEST, initial_indent="  ", subsequent_indent="  "
-        )
+        yield from paragraph(need.what, "  ")
         if need.snippet:
             yield f"    in {need.where}:"
             yield textwrap.indent(need.snippet, " " * 6)

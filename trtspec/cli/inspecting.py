@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from trtspec.models.inspection import Inspection
-    from trtspec.models.inspection_fit import Fit
+    from trtspec.models.inspection_verdict import Fit
 
 
 class Part(NamedTuple):
@@ -33,7 +33,9 @@ def inspect_all(text: str, where: str) -> list[Part]:
     directory = locate(text, where)
     if directory is None:
         return [Part("", known(DEMO.info, f"{DEMO.title} (not downloaded yet)"))]
-    if (directory / "manifest.json").is_file():
+    from trtspec.build.artifact import MANIFEST
+
+    if (directory / MANIFEST).is_file():
         return _artifact(directory)
     from trtspec.trtllm.engine.inspection import inspect_tensorrt
 
@@ -107,10 +109,18 @@ def refuse_unfit(model: str, found: Sequence[Fit]) -> None:
             Problem(
                 f"{fit.key.replace('_', ' ')}: {fit.text}",
                 where=model,
-                action="choose the drafter that was trained for this target model",
+                action=_OTHER_IDS
+                if fit.key == "token_ids"
+                else "choose the drafter that was trained for this target model",
             )
             for fit in unfit
         )
+
+
+_OTHER_IDS = (
+    "choose a draft model of the target's family, with the same tokenizer, or a method "
+    "that needs no draft model"
+)
 
 
 def _artifact(directory: Path) -> list[Part]:

@@ -12,8 +12,9 @@ from trtspec.models import traits
 from trtspec.models.families import ENCODERS, WITHOUT_ATTENTION
 from trtspec.models.info import ModelShape
 from trtspec.models.json_file import read_json_object
+from trtspec.models.layer_kinds import implied_kinds
 from trtspec.models.published import published_quantization
-from trtspec.models.rope import rope_scaling, rope_theta
+from trtspec.models.rope import require_rope, rope_factor, rope_scaling, rope_theta
 
 CONFIG = "config.json"
 OUTPUT_WEIGHT = "lm_head.weight"
@@ -60,13 +61,15 @@ def shape_of(
     path = directory / CONFIG
     text = whole.get("text_config")
     facts = _Facts(path, {**whole, **text} if isinstance(text, dict) else whole)
+    require_rope(path, facts.config)
     family = str(facts.config.get("model_type") or "unknown")
     heads = 0 if family in WITHOUT_ATTENTION else facts.required("heads")
     hidden_size = facts.required("hidden_size")
+    layers, types = facts.required("layers"), traits.layer_types(facts.config)
     return ModelShape(
         family=family,
         architecture=_architecture(whole),
-        layers=facts.required("layers"),
+        layers=layers,
         heads=heads,
         kv_heads=_kv_heads(facts, heads),
         head_size=facts.optional("head_size") or _head_size(path, hidden_size, heads),
@@ -79,12 +82,14 @@ def shape_of(
         )
         is True,
         sliding_window=traits.sliding_window(facts.config),
-        layer_types=traits.layer_types(facts.config),
+        layer_types=types,
+        implied_kinds=() if types else implied_kinds(facts.config, layers),
         **_published(directory, whole),
         alibi=facts.config.get("alibi") is True,
         own_code=traits.own_code(whole),
         rope_theta=rope_theta(facts.config),
         rope_scaling=rope_scaling(facts.config),
+        rope_factor=rope_factor(facts.config),
         next_token_heads=traits.next_token_heads(facts.config),
         latent_size=traits.latent_size(facts.config),
         mask_token=traits.mask_token(facts.config),

@@ -23,6 +23,7 @@ from trtspec.models.pickled import (
     pickled_names,
     pickled_tensors,
 )
+from trtspec.models.side_files import require_side_files
 from trtspec.models.stored import require_stored_as_described
 from trtspec.models.tensor_header import TensorHeader, stored_dtype
 from trtspec.models.vocabulary import token_map
@@ -68,7 +69,7 @@ def _describe_safetensors(
         _drop_second_embedding(tensors)
     return ModelInfo(
         **_facts(shape),
-        tokenizer_entries=_entries(directory),
+        **_tokens(directory),
         format="safetensors",
         directory=directory,
         stored_next_token_heads=stored_next_token_heads(tensors),
@@ -85,7 +86,7 @@ def _describe_pickled(directory: Path) -> ModelInfo:
     weight_bytes = pickled_bytes(directory)
     return ModelInfo(
         **_facts(shape),
-        tokenizer_entries=_entries(directory),
+        **_tokens(directory),
         dtype=dtype,
         parameters=weight_bytes // DTYPE_BYTES[dtype],
         weight_bytes=weight_bytes,
@@ -97,12 +98,17 @@ def _describe_pickled(directory: Path) -> ModelInfo:
 def _config(directory: Path) -> dict[str, Any]:
     """Read the configuration of what runs by itself."""
     refuse_drafter_as_model(directory, read_json_object(directory / CONFIG), {})
+    require_side_files(directory)
     return read_config(directory)
 
 
-def _entries(directory: Path) -> int | None:
+def _tokens(directory: Path) -> dict[str, Any]:
+    """Count the ids of the tokenizer, and give the highest."""
     tokens = token_map(directory)
-    return None if tokens is None else len(set(tokens.values()))
+    if not tokens:
+        return {"tokenizer_entries": None if tokens is None else 0}
+    ids = set(tokens.values())
+    return {"tokenizer_entries": len(ids), "highest_token": max(ids)}
 
 
 def _drop_second_embedding(tensors: dict[str, TensorHeader]) -> None:
@@ -114,9 +120,11 @@ def _drop_second_embedding(tensors: dict[str, TensorHeader]) -> None:
 
 def _describe_gguf(path: Path) -> ModelInfo:
     header = read_gguf(path)
+    entries = token_count(header)
     return ModelInfo(
         **_facts(gguf_shape(path, header)),
-        tokenizer_entries=token_count(header),
+        tokenizer_entries=entries,
+        highest_token=entries - 1 if entries else None,
         format="gguf",
         directory=path.parent,
         **_sizes(header.tensors.values()),

@@ -10,15 +10,12 @@ weight are the target's, so that both models have one width.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Any
 
 from trtspec.errors import UsageError
 from trtspec.models.drafter_configuration import DrafterConfiguration
 from trtspec.models.eagle3 import eagle3_sign
-from trtspec.models.tensor_header import TensorHeader
-
-Tensors = Mapping[str, TensorHeader]
+from trtspec.models.tensor_header import Tensors
 
 _SECTION = "dflash_config"
 _LAYER = re.compile(r"(layers\.|model\.layers\.)(\d+)\.")

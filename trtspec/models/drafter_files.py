@@ -59,7 +59,7 @@ def drafter_weight_names(kind: DrafterKind, loader: Loader) -> tuple[str, ...]:
 
 
 def drafter_weight_files(
-    directory: Path, kind: DrafterKind, loader: Loader = "tensorrt_llm"
+    directory: Path, kind: DrafterKind, loader: Loader
 ) -> tuple[str, ...]:
     """Name the weight files (and index) that are loaded; empty if there are none.
 

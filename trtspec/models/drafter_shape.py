@@ -19,9 +19,8 @@ from trtspec.models.reference_heads import (
     full_dflash_shape,
 )
 from trtspec.models.reference_shape import medusa_shape, mtp_shape, redrafter_shape
-from trtspec.models.tensor_header import TensorHeader
-
-Tensors = Mapping[str, TensorHeader]
+from trtspec.models.rope import rope_factor, rope_scaling, rope_theta
+from trtspec.models.tensor_header import Tensors
 
 _MEDUSA_LAYER = re.compile(r"(\d+)\.(\d+)\.linear\.weight")
 _EAGLE_LAYER = re.compile(r"(?:model\.)?layers\.(\d+)\.")
@@ -55,6 +54,8 @@ class DrafterShape:
     :param block_size: tokens of a DFlash block, the last verified one included.
     :param mask_token: id of the token that stands for one to be drafted.
     :param context_length: tokens that the drafter was made for.
+    :param rope_theta: base of its rotary position encoding, as its configuration has
+        it; the same of ``rope_scaling`` and ``rope_factor``, as in ``ModelShape``.
     """
 
     heads: int | None = None
@@ -75,6 +76,9 @@ class DrafterShape:
     block_size: int | None = None
     mask_token: int | None = None
     context_length: int | None = None
+    rope_theta: float | None = None
+    rope_scaling: str | None = None
+    rope_factor: float | None = None
 
 
 def shape_by_kind(
@@ -82,7 +86,7 @@ def shape_by_kind(
     kind: DrafterKind,
     config: Mapping[str, Any],
     tensors: Tensors | None,
-    loader: Loader = "tensorrt_llm",
+    loader: Loader,
 ) -> dict[str, Any]:
     """Read the sizes of a drafter's parts.
 
@@ -97,6 +101,11 @@ def shape_by_kind(
     shape = readers[kind](DrafterConfiguration(directory, config), tensors)
     longest = config.get("max_position_embeddings")
     shape["context_length"] = longest if type(longest) is int and longest > 0 else None
+    shape |= {
+        "rope_theta": rope_theta(config),
+        "rope_scaling": rope_scaling(config),
+        "rope_factor": rope_factor(config),
+    }
     return {key: value for key, value in shape.items() if value is not None}
 
 

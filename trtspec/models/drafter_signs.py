@@ -10,7 +10,7 @@ from trtspec.errors import UsageError
 from trtspec.methods.base import DrafterKind
 from trtspec.models.eagle3 import eagle3_sign, eagle3_tensor
 from trtspec.models.speculators import SPECULATORS_TYPE, speculators_type
-from trtspec.models.tensor_header import TensorHeader
+from trtspec.models.tensor_header import Tensors
 from trtspec.models.tensor_signs import (
     dflash_tensor,
     fusion_sign,
@@ -20,8 +20,6 @@ from trtspec.models.tensor_signs import (
     redrafter_tensor,
     wide_attention,
 )
-
-Tensors = Mapping[str, TensorHeader]
 
 KIND_NAMES: dict[DrafterKind, str] = {
     "model": "a causal language model of its own",
@@ -126,7 +124,8 @@ def refuse_drafter_as_model(
         "states",
         where=str(directory),
         allowed=KIND_NAMES["model"],
-        action=f"name the {what} under speculation.model with method: {sign.kind}",
+        action=f"give here the model that it was trained for, and name the {what} "
+        f"under speculation.model with method: {sign.kind}",
     )
 
 

@@ -10,19 +10,20 @@ not ``vocab_size``.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Any
 
 from trtspec.errors import UsageError
 from trtspec.models.drafter_configuration import DrafterConfiguration
 from trtspec.models.eagle3 import eagle3_sign
 from trtspec.models.pickled import pickled_names
-from trtspec.models.tensor_header import TensorHeader
-
-Tensors = Mapping[str, TensorHeader]
+from trtspec.models.tensor_header import TensorHeader, Tensors
 
 CAPTURED = 3
 """Hidden states that EAGLE-3 (arXiv 2503.01840) reads; ``num_capture_layers``."""
+
+FEWEST_LAYERS = 6
+"""Below that many layers of a target TensorRT-LLM has no default for which three are
+captured (speculative/eagle3.py), and neither has the reference engine."""
 
 LAYER_IDS = "eagle_aux_hidden_state_layer_ids"
 _LAYER = re.compile(r"(midlayer\.|layers\.|model\.layers\.)(?:(\d+)\.)?")

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from trtspec.models.info import ModelShape
+
 WITHOUT_ATTENTION = frozenset({"falcon_mamba", "mamba", "mamba2", "rwkv", "xlstm"})
 """Recurrent in every layer: they have no attention heads and no KV cache."""
 
@@ -24,3 +29,23 @@ ENCODERS = frozenset({
     "squeezebert", "tapas", "xlm-roberta", "xlm-roberta-xl", "xmod", "yoso",
 })  # fmt: skip
 """Encoders, unless ``architectures`` names a class with a language model's head."""
+
+ROLLED_BACK = frozenset({"full_attention", "sliding_attention"})
+"""Layers whose state the reference engine can cut back to a length."""
+
+
+def reference_refuses(shape: ModelShape) -> str:
+    """Say why the reference engine cannot run a model with drafts; empty if it can.
+
+    Which layers are listed goes before what is known of the family.
+    """
+    if other := sorted(set(shape.layer_types) - ROLLED_BACK):
+        return (
+            f"the state of its layers of type {', '.join(other)} cannot be cut back "
+            "when a draft is rejected"
+        )
+    if shape.family in RECURRENT:
+        return "its recurrent state cannot be rolled back"
+    if shape.family in OWN_POSITIONS or (shape.family == "falcon" and shape.alibi):
+        return "its attention does not go by the positions and mask it is given"
+    return ""

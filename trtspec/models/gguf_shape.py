@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
 
 from trtspec.errors import UsageError
@@ -12,6 +13,7 @@ from trtspec.models.info import ModelShape
 from trtspec.models.tensor_header import stored_dtype
 
 TOKENS = "tokenizer.ggml.tokens"
+_DIGITS = 6  # stored as float32
 _PLAIN = {"float32", "float16", "bfloat16", "float64"}
 
 
@@ -42,6 +44,7 @@ def gguf_shape(path: Path, header: GgufHeader) -> ModelShape:
     heads = facts.required("attention.head_count") if attends else 0
     hidden_size = facts.required("embedding_length")
     quantization = _quantization(header)
+    scaling = _scaling(facts)
     return ModelShape(
         family=facts.family,
         architecture=facts.family,
@@ -56,6 +59,9 @@ def gguf_shape(path: Path, header: GgufHeader) -> ModelShape:
         context_length=facts.optional("context_length"),
         tied_embeddings="output.weight" not in header.tensors,
         sliding_window=facts.optional("attention.sliding_window"),
+        rope_theta=facts.real("rope.freq_base"),
+        rope_scaling=scaling,
+        rope_factor=facts.real("rope.scaling.factor") if scaling else None,
         quantization=quantization,
         published_quantization="none" if quantization == "none" else None,
     )
@@ -89,6 +95,12 @@ class _Facts:
             allowed="one whole number for all layers",
         )
 
+    def real(self, name: str) -> float | None:
+        """Give a number above 0; None if there is none."""
+        value = self.header.fields.get(f"{self.family}.{name}")
+        known = isinstance(value, float) and isfinite(value) and value > 0
+        return round(value, _DIGITS) if isinstance(value, float) and known else None
+
     def required(self, name: str) -> int:
         if (value := self.optional(name)) is not None:
             return value
@@ -97,6 +109,18 @@ class _Facts:
             where=str(self.path),
             action="fetch the file again, or convert the original checkpoint anew",
         )
+
+
+def _scaling(facts: _Facts) -> str | None:
+    """Give the type of the rotary scaling, in transformers' words.
+
+    llama3's is no type there: its frequencies are stored as a tensor
+    (gguf-py/gguf/constants.py, ``ROPE_FREQS``).
+    """
+    if "rope_freqs.weight" in facts.header.tensors:
+        return "llama3"
+    named = facts.header.fields.get(f"{facts.family}.rope.scaling.type")
+    return named if isinstance(named, str) and named not in ("none", "") else None
 
 
 def _family(path: Path, header: GgufHeader) -> str:

@@ -14,19 +14,17 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from trtspec.methods.base import DrafterKind
+from trtspec.models.drafter_signs import MEDUSA_PREFIX
 from trtspec.models.head_layers import Shape, decoder_layer, is_plain
 from trtspec.models.head_names import head_names
 from trtspec.models.next_token_parts import next_token_parts
 from trtspec.models.parts import WHOLE, Parts
-from trtspec.models.tensor_header import TensorHeader
-
-Tensors = Mapping[str, TensorHeader]
+from trtspec.models.tensor_header import Tensors
 
 _MEDUSA = re.compile(r"(?:medusa_head\.)?(\d+)\.(\d+)\.(linear\.)?(?:weight|bias)")
 _LAYER = re.compile(r"layers\.(\d+)\.")
 _OUTPUT_LAYER = re.compile(r"lm_head\.(\d+)\.linear\.weight")
 _STATE_NORM = re.compile(r"fc_norm\.\d+\.weight")
-_MEDUSA_PREFIX = "medusa_head."
 _ANY_SHAPE: Shape = ()
 
 
@@ -80,8 +78,8 @@ def _medusa(_: Mapping[str, Any], given: Tensors) -> _Expected:
     if not residual:
         return {}, dict.fromkeys(given, _ANY_SHAPE)
     heads, layers = (1 + max(int(match[part]) for match in residual) for part in (1, 2))
-    inside = any(name.startswith(_MEDUSA_PREFIX) for name in given)
-    prefix = _MEDUSA_PREFIX if inside else ""
+    inside = any(name.startswith(MEDUSA_PREFIX) for name in given)
+    prefix = MEDUSA_PREFIX if inside else ""
     size = _size(given, f"{prefix}0.0.linear.weight", 0)
     rows = _size(given, f"{prefix}0.{layers}.weight", 0)
     wanted: dict[str, Shape] = {}
@@ -92,7 +90,7 @@ def _medusa(_: Mapping[str, Any], given: Tensors) -> _Expected:
         if any(not match[3] for match in found):
             wanted[f"{prefix}{head}.{layers}.weight"] = (rows, size)
     # behind the prefix heads share a checkpoint with their model
-    others = (n for n in given if inside and not n.startswith(_MEDUSA_PREFIX))
+    others = (n for n in given if inside and not n.startswith(MEDUSA_PREFIX))
     return wanted, dict.fromkeys(others, _ANY_SHAPE)
 
 
@@ -103,6 +101,7 @@ def _eagle(_: Mapping[str, Any], given: Tensors) -> _Expected:
     allowed: dict[str, Shape] = {
         "fc.bias": (width,),
         "embed_tokens.weight": (None, width),
+        "lm_head.weight": (None, width),  # a copy of the target's, in some
     }
     for layer in range(_layers(given)):
         must, may = decoder_layer(f"layers.{layer}.", given, width)

@@ -101,7 +101,7 @@ def download_snapshot(
 
 
 def wanted_patterns(
-    names: Collection[str], kind: DrafterKind, loader: Loader = "tensorrt_llm"
+    names: Collection[str], kind: DrafterKind, loader: Loader
 ) -> list[str]:
     """Choose which files of a repository to download, as patterns.
 

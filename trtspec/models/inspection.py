@@ -20,7 +20,12 @@ from trtspec.models.inspection_facts import Fact, weight_facts
 from trtspec.models.inspection_heads import head_facts
 from trtspec.models.inspection_kind import Told, tell
 from trtspec.models.inspection_model import model_facts
-from trtspec.models.inspection_problems import incomplete, repeats, unknown
+from trtspec.models.inspection_problems import (
+    incomplete,
+    repeats,
+    unknown,
+    without_rows,
+)
 from trtspec.models.json_file import read_json_object
 from trtspec.models.parts import WHOLE
 from trtspec.models.stored_files import stored_files
@@ -124,6 +129,8 @@ def _model(
     if told.kind is None:
         found = [unknown(directory, config, stored), *found]
     problems += [problem for problem in found if not repeats(problem, problems)]
+    if info is not None:
+        problems += without_rows(directory, info)
     facts = [*weight_facts(directory, config, stored, problems)]
     if shape is not None:
         facts += model_facts(shape, info, stored)

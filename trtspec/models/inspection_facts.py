@@ -54,13 +54,18 @@ def weight_facts(
         count = parameter_count(stored.tensors.items(), bits)
         yield Fact("parameters", in_short(count), count)
     if stored.format is not None:
-        yield Fact(
-            "bytes",
-            f"{stored.nbytes:,} ({stored.nbytes / 2**30:.2f} GiB)",
-            stored.nbytes,
-        )
+        yield _bytes(stored)
     if quantization is not None:
         yield _quantization(quantization)
+
+
+def _bytes(stored: StoredFiles) -> Fact:
+    """Tell how much the weights take, as far as their headers could be read."""
+    if not stored.nbytes and not stored.is_complete:
+        return Fact("bytes", "not known", None)
+    text = f"{stored.nbytes:,} ({stored.nbytes / 2**30:.2f} GiB)"
+    text += "" if stored.is_complete else " of what could be read"
+    return Fact("bytes", text, stored.nbytes)
 
 
 def in_short(count: int) -> str:

@@ -3,46 +3,56 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
+from typing import NamedTuple
 
 from trtspec.models.drafter import DrafterInfo
-from trtspec.models.info import ModelInfo, ModelShape
+from trtspec.models.info import ModelShape
 from trtspec.models.inspection import Inspection
-from trtspec.models.stored_record import attempt
-from trtspec.models.vocabulary import compare_vocabularies, token_map
+from trtspec.models.inspection_rotary import rotary_fit
+from trtspec.models.inspection_tokenizer import tokenizer_fits, tokenizer_verdicts
+from trtspec.models.inspection_verdict import Fit, Verdict
+from trtspec.models.tokenizer import TokenizerVerdicts
 
 
-@dataclass(frozen=True, slots=True)
-class Fit:
-    """One figure of a drafter, held against its target's.
+class Comparison(NamedTuple):
+    """A drafter beside its target.
 
-    :param verdict: ``fits``; ``differs``, which costs acceptance or positions; or
-        ``refused``, with which nothing can run.
+    :param fits: figure by figure; what either does not tell is left out.
+    :param tokenizer: the verdicts behind what is said of tokens; None if a side has no
+        files here.
     """
 
-    key: str
-    verdict: str
-    text: str
-    drafter: object
-    target: object
+    fits: tuple[Fit, ...] = ()
+    tokenizer: TokenizerVerdicts | None = None
+
+
+def compare(drafter: Inspection, target: Inspection) -> Comparison:
+    """Hold a drafter against a target; what is no drafter of its has no figures."""
+    shape = target.shape
+    if shape is None:
+        return Comparison()
+    model, info = drafter.model, drafter.drafter
+    if model is None and info is None:
+        return Comparison()
+    found = tokenizer_verdicts(drafter, target)
+    told = tuple(tokenizer_fits(found, drafter, target))
+    if model is not None:
+        return Comparison((*told, *_context(model.context_length, shape)), found)
+    assert info is not None, "what is no model is a drafter here"
+    figures = (
+        *_hidden_size(info, shape),
+        *_vocabulary(info, shape),
+        *told,
+        *_layers(info, shape),
+        *_context(info.context_length, shape),
+        *rotary_fit(info, shape),
+    )
+    return Comparison(figures, found)
 
 
 def fits(drafter: Inspection, target: Inspection) -> tuple[Fit, ...]:
-    """Hold a drafter against a target; what either does not tell is left out."""
-    shape = target.shape
-    if shape is None:
-        return ()
-    if drafter.model is not None:
-        return tuple(_model(drafter.model, shape, target.directory))
-    if (info := drafter.drafter) is None:
-        return ()
-    return (
-        *_hidden_size(info, shape),
-        *_vocabulary(info, shape),
-        *_layers(info, shape),
-        *_context(info.context_length, shape),
-    )
+    """Give the figures alone."""
+    return compare(drafter, target).fits
 
 
 def _hidden_size(info: DrafterInfo, target: ModelShape) -> Iterator[Fit]:
@@ -61,7 +71,7 @@ def _hidden_size(info: DrafterInfo, target: ModelShape) -> Iterator[Fit]:
     elif size is not None:
         same = size == target.hidden_size
         text = f"made for states of {size}, the target has {target.hidden_size}"
-        verdict = "fits" if same else "refused"
+        verdict: Verdict = "fits" if same else "refused"
         yield Fit("hidden_size", verdict, text, size, target.hidden_size)
 
 
@@ -73,7 +83,7 @@ def _vocabulary(info: DrafterInfo, target: ModelShape) -> Iterator[Fit]:
     text = f"made for {made_for} rows, the target has {target.vocabulary_rows}"
     if not same:
         text += ": with other token ids hardly a draft is accepted"
-    verdict = "fits" if same else "differs"
+    verdict: Verdict = "fits" if same else "differs"
     yield Fit("vocabulary", verdict, text, made_for, target.vocabulary_rows)
 
 
@@ -83,7 +93,7 @@ def _layers(info: DrafterInfo, target: ModelShape) -> Iterator[Fit]:
         return
     beyond = [layer for layer in named if layer >= target.layers]
     text = f"captures layers {', '.join(map(str, named))} of {target.layers}"
-    verdict = "refused" if beyond else "fits"
+    verdict: Verdict = "refused" if beyond else "fits"
     if beyond:
         text += f": there is no layer {beyond[0]}"
     yield Fit("captured_layers", verdict, text, list(named), target.layers)
@@ -96,32 +106,5 @@ def _context(length: int | None, target: ModelShape) -> Iterator[Fit]:
     text = f"made for {length} tokens, the target for {target.context_length}"
     if short:
         text += ": beyond its own, fewer drafts are accepted"
-    verdict = "differs" if short else "fits"
+    verdict: Verdict = "differs" if short else "fits"
     yield Fit("context", verdict, text, length, target.context_length)
-
-
-def _model(
-    draft: ModelInfo, target: ModelShape, directory: Path | None
-) -> Iterator[Fit]:
-    """Hold a draft model's tokens and context against the target's."""
-    rows = (draft.vocabulary_rows, target.vocabulary_rows)
-    ours = attempt(lambda: _tokens(directory), [])
-    theirs = attempt(lambda: _tokens(draft.directory), [])
-    if ours is not None and theirs is not None:
-        match = compare_vocabularies(ours, theirs)
-        text = f"all {match.entries[0]} ids stand for the same tokens"
-        if not match.equal:
-            text = f"{match.differing} ids stand for other tokens than the target's"
-        elif rows[0] != rows[1]:
-            text += f"; {rows[0]} and {rows[1]} rows differ in padding only"
-        verdict = "fits" if match.equal else "differs"
-        yield Fit("token_ids", verdict, text, match.entries[1], match.entries[0])
-    else:
-        verdict = "fits" if rows[0] == rows[1] else "differs"
-        text = f"{rows[0]} vocabulary rows, the target has {rows[1]}"
-        yield Fit("vocabulary", verdict, text, *rows)
-    yield from _context(draft.context_length, target)
-
-
-def _tokens(directory: Path | None) -> dict[str, int] | None:
-    return None if directory is None else token_map(directory)

@@ -10,11 +10,12 @@ from trtspec.methods.base import DrafterKind
 from trtspec.models.drafter import DrafterInfo
 from trtspec.models.eagle3_shape import LAYER_IDS
 from trtspec.models.inspection_facts import Fact
-from trtspec.models.rope import rope_scaling, rope_theta
+from trtspec.models.rope import number_text, rope_scaling, rope_theta
 from trtspec.models.speculators import at_the_top
 from trtspec.models.stored_record import StoredFiles
+from trtspec.models.tensor_signs import FC
+from trtspec.models.traits import NEXT_TOKEN_HEADS
 
-_FC = ("fc.weight", "model.fc.weight", "fusion_fc.weight")
 _MEDUSA_HEAD = re.compile(r"(?:medusa_head\.)?(\d+)\.\d+\.linear\.weight")
 
 
@@ -45,6 +46,7 @@ def head_facts(
     yield from _captured(config, info)
     yield from _block(info)
     yield from _shared(info)
+    yield from _copy(kind, stored)
     yield from _context(config, stored, info)
     if left := info.parts.left_over:
         more = f" and {len(left) - 1} more" if len(left) > 1 else ""
@@ -61,8 +63,8 @@ def _heads(
     """Count heads in the tensors, whatever the configuration says."""
     if kind not in ("medusa", "mtp"):
         return
-    key = "medusa_num_heads" if kind == "medusa" else "num_nextn_predict_layers"
-    said = config.get(key)
+    keys = ("medusa_num_heads",) if kind == "medusa" else NEXT_TOKEN_HEADS
+    said = next((config[key] for key in keys if config.get(key) is not None), None)
     found = {m[1] for name in stored.tensors if (m := _MEDUSA_HEAD.fullmatch(name))}
     count = info.heads if info is not None else len(found) or None
     counted = bool(stored.tensors)
@@ -84,7 +86,7 @@ def _fusion(
     kind: DrafterKind, stored: StoredFiles, info: DrafterInfo | None
 ) -> Iterator[Fact]:
     """Tell how wide the first projection reads: the sign of the EAGLE family."""
-    name = next((name for name in _FC if name in stored.tensors), None)
+    name = next((name for name in FC if name in stored.tensors), None)
     if name is None or kind not in ("eagle", "eagle3", "dflash"):
         return
     shape = stored.tensors[name].shape
@@ -145,11 +147,20 @@ def _context(
         return
     parts = ["no limit named" if length is None else f"{length} tokens"]
     if base is not None:
-        parts.append(f"rotary base {base:g}")
+        parts.append(f"rotary base {number_text(base)}")
     if scaled is not None:
         parts.append(f"scaled: {scaled}")
     value = {"tokens": length, "rope_theta": base, "rope_scaling": scaled}
     yield Fact("context", "; ".join(parts), value)
+
+
+def _copy(kind: DrafterKind, stored: StoredFiles) -> Iterator[Fact]:
+    """Tell of an LM head beside an EAGLE head, which drafts with the target's."""
+    names = ("lm_head.weight", "model.lm_head.weight")
+    if kind == "eagle" and (name := next(filter(stored.tensors.get, names), None)):
+        rows = stored.tensors[name].shape[0] if stored.tensors[name].shape else 0
+        text = f"{name}, {rows} rows: has to be a copy of the target's, which is used"
+        yield Fact("lm_head_copy", text, {"tensor": name, "rows": rows})
 
 
 def _shared(info: DrafterInfo) -> Iterator[Fact]:

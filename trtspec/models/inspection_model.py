@@ -6,17 +6,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from trtspec.models.gguf import read_gguf
+from trtspec.models.gguf_settings import CHAT_TEMPLATE
 from trtspec.models.gguf_shape import find_gguf
-from trtspec.models.info import DTYPE_BYTES, ModelInfo, ModelShape
+from trtspec.models.info import ModelInfo, ModelShape
 from trtspec.models.inspection_facts import Fact
 from trtspec.models.inspection_quantization import is_quantized
 from trtspec.models.json_file import read_json_object
 from trtspec.models.next_token import next_token_prefixes, stored_next_token_heads
 from trtspec.models.parts import WHOLE, Parts
+from trtspec.models.rope import number_text
 from trtspec.models.stored_record import StoredFiles, attempt
 
-_ATTENDING = ("full_attention", "sliding_attention", "attention", "chunked_attention")
-_GGUF_TEMPLATE = "tokenizer.chat_template"
+_CACHE_TYPES = ("bfloat16", "fp8")
 
 
 def model_facts(
@@ -42,18 +43,6 @@ def model_facts(
     return tuple(facts)
 
 
-def kv_bytes_per_token(shape: ModelShape, dtype_bytes: int) -> int:
-    """Bytes of one token in the KV cache: latent ones where the attention has them.
-
-    Layers with a recurrent state in place of keys and values take none per token.
-    """
-    types = shape.layer_types
-    layers = sum(kind in _ATTENDING for kind in types) if types else shape.layers
-    if shape.latent_size is not None:
-        return layers * shape.latent_size * dtype_bytes
-    return 2 * layers * shape.kv_heads * shape.head_size * dtype_bytes
-
-
 def _layers(shape: ModelShape) -> Fact:
     attention = (
         f"latent attention of {shape.latent_size} values"
@@ -61,10 +50,10 @@ def _layers(shape: ModelShape) -> Fact:
         else f"{shape.heads} heads of {shape.head_size}, {shape.kv_heads} key-value "
         "heads"
     )
-    kinds = sorted(set(shape.layer_types))
+    kinds = sorted(set(shape.told_kinds))
     text = f"{shape.layers}; {attention}"
     if len(kinds) > 1:
-        counted = (f"{shape.layer_types.count(kind)} {kind}" for kind in kinds)
+        counted = (f"{shape.told_kinds.count(kind)} {kind}" for kind in kinds)
         text += f"; {', '.join(counted)}"
     value = {
         "count": shape.layers,
@@ -86,14 +75,18 @@ def _vocabulary(shape: ModelShape, info: ModelInfo | None) -> Iterator[Fact]:
             text += f" ({rows - entries} rows of padding)"
         elif entries > rows:
             text += f" ({entries - rows} entries without a row)"
+        if info is not None and info.lacks_rows:
+            text += f"; id {info.highest_token} has no row: the model fails on it"
     tied = "the LM head is the embedding" if shape.tied_embeddings else "own LM head"
-    yield Fact("vocabulary", f"{text}; {tied}", {"rows": rows, "entries": entries})
+    highest = None if info is None else info.highest_token
+    value = {"rows": rows, "entries": entries, "highest_id": highest}
+    yield Fact("vocabulary", f"{text}; {tied}", value)
 
 
 def _context(shape: ModelShape) -> Fact:
     parts = [str(shape.context_length or "no limit named")]
     if shape.rope_theta is not None:
-        parts.append(f"rotary base {shape.rope_theta:g}")
+        parts.append(f"rotary base {number_text(shape.rope_theta)}")
     if shape.rope_scaling is not None:
         parts.append(f"scaled: {shape.rope_scaling}")
     if shape.sliding_window is not None:
@@ -108,13 +101,24 @@ def _context(shape: ModelShape) -> Fact:
 
 
 def _cache(shape: ModelShape) -> Iterator[Fact]:
-    whole = kv_bytes_per_token(shape, DTYPE_BYTES["bfloat16"])
-    half = kv_bytes_per_token(shape, 1)
-    yield Fact(
-        "kv_bytes_per_token",
-        f"{whole:,} in bfloat16, {half:,} in fp8",
-        {"bfloat16": whole, "fp8": half},
-    )
+    whole, half = (shape.kv_bytes_per_token(t) for t in _CACHE_TYPES)
+    text = f"{whole:,} in bfloat16, {half:,} in fp8"
+    if recurrent := shape.layers - shape.cached_layers:
+        text += f"; {recurrent} of {shape.layers} layers cache nothing per token"
+    value = {"bfloat16": whole, "fp8": half}
+    yield Fact("kv_bytes_per_token", text, value)
+    if shape.windowed_layers:
+        beyond = [
+            shape.kv_bytes_per_token(t) - shape.windowed_bytes_per_token(t)
+            for t in _CACHE_TYPES
+        ]
+        yield Fact(
+            "kv_bytes_beyond_window",
+            f"{beyond[0]:,} in bfloat16, {beyond[1]:,} in fp8, of each token beyond "
+            f"{shape.sliding_window}, if the cache drops what {shape.windowed_layers} "
+            f"of {shape.layers} layers no longer see",
+            dict(zip(_CACHE_TYPES, beyond, strict=True)),
+        )
 
 
 def _next_token(shape: ModelShape, stored: StoredFiles, parts: Parts) -> Iterator[Fact]:
@@ -154,6 +158,6 @@ def _chat_template(directory: Path) -> Fact:
     found = path.name if inside else None
     if found is None and (gguf := attempt(lambda: find_gguf(directory), [])):
         header = attempt(lambda: read_gguf(gguf), [])
-        has = header is not None and _GGUF_TEMPLATE in header.fields
+        has = header is not None and CHAT_TEMPLATE in header.fields
         found = gguf.name if has else None
     return Fact("chat_template", found or "none", found)

@@ -8,6 +8,7 @@ from typing import Any
 
 from trtspec.errors import Problem
 from trtspec.models.drafter_signs import KIND_NAMES
+from trtspec.models.info import ModelInfo
 from trtspec.models.parts import Parts
 from trtspec.models.stored_record import StoredFiles
 
@@ -31,6 +32,21 @@ def incomplete(directory: Path, parts: Parts) -> Iterator[Problem]:
             where=str(directory),
             allowed=f"[{sizes}], as the other tensors have it",
             action=again,
+        )
+
+
+def without_rows(directory: Path, model: ModelInfo) -> Iterator[Problem]:
+    """Tell of a tokenizer that gives ids which the embedding has no row for.
+
+    There may be fewer entries than rows all the same, where ids are left out.
+    """
+    if model.lacks_rows:
+        yield Problem(
+            f"the tokenizer gives ids up to {model.highest_token}, and the embedding "
+            f"has {model.vocabulary_rows} rows: the model fails on an id without one",
+            where=str(directory),
+            allowed=f"ids from 0 to {model.vocabulary_rows - 1}",
+            action="give it the tokenizer files that it was published with",
         )
 
 

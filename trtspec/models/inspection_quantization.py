@@ -7,7 +7,6 @@ are no tensors to look at.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,9 +15,7 @@ from typing import Any
 from trtspec.errors import TrtspecError
 from trtspec.models.json_file import read_json_object
 from trtspec.models.published import MODELOPT, published_quantization
-from trtspec.models.tensor_header import TensorHeader
-
-Tensors = Mapping[str, TensorHeader]
+from trtspec.models.tensor_header import TensorHeader, Tensors
 
 _SCALES = (
     "weight_scale_inv", "weight_scale_2", "weight_scale", "scales", "qzeros", "g_idx",
@@ -33,9 +30,6 @@ _EXCEPTIONS = (
     "exclude_modules", "modules_to_not_convert", "ignore", "ignored_layers",
     "llm_int8_skip_modules",
 )  # fmt: skip
-NEXT_TOKEN = re.compile(
-    r"(?:model\.layers\.(\d+)|mtp\.layers\.\d+|model\.mtp_layers\.)"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +67,7 @@ def quantization_of(
         method=found.named,
         group_size=_group(section) or _group(weights),
         bits=_number(section, "bits") or _number(weights, "num_bits"),
-        kv_cache=found.kv_cache or _kv_scheme(section),
+        kv_cache=found.kv_cache,
         exceptions=_exceptions(section),
         lm_head=is_quantized(tensors, ("lm_head.",)),
     )
@@ -160,12 +154,3 @@ def _exceptions(section: Mapping[str, Any]) -> tuple[str, ...]:
         if isinstance(value, list):
             return tuple(map(str, value))
     return ()
-
-
-def _kv_scheme(section: Mapping[str, Any]) -> str | None:
-    """Read compressed-tensors' own words for the KV cache."""
-    scheme = section.get("kv_cache_scheme")
-    if not isinstance(scheme, dict):
-        return None
-    bits, kind = scheme.get("num_bits"), scheme.get("type")
-    return f"fp{bits}" if kind == "float" else f"{kind}{bits}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from packaging.version import Version
@@ -12,6 +12,8 @@ from trtspec.methods.catalogue import METHODS, Place, Standing, settings, standi
 from trtspec.models.drafter import DrafterInfo
 from trtspec.models.drafter_files import loader_of
 from trtspec.models.eagle3_head import needed_changes, unread_layers
+from trtspec.models.families import reference_refuses
+from trtspec.models.info import ModelShape
 from trtspec.models.inspection import Inspection
 from trtspec.models.stored_record import attempt
 
@@ -25,7 +27,7 @@ class Service:
     :param role: ``target`` or ``drafter``.
     :param standings: per place what the method does to the output there; of places
         whose backend does not read the checkpoint, that it does not run.
-    :param unread: backend → why it does not read the checkpoint.
+    :param unread: backend → why it does not take the checkpoint for this method.
     """
 
     method: str
@@ -47,14 +49,65 @@ class Need:
     snippet: str
 
 
-def services(found: Inspection, places: Iterable[Place]) -> tuple[Service, ...]:
+EngineFamilies = Mapping[str, Collection[str]]
+"""Method → model families (``model_type``) that backend tensorrt takes as its target;
+under ``none`` those that it builds as they are, such as draft models."""
+
+
+def services(
+    found: Inspection,
+    places: Iterable[Place],
+    families: EngineFamilies | None = None,
+    target: Inspection | None = None,
+) -> tuple[Service, ...]:
     """Give the methods that a checkpoint serves, as target or as drafter.
 
     :param places: only these are looked at.
+    :param families: None if it does not matter which backend tensorrt takes.
+    :param target: that it is to draft for; None if that is not known.
     """
     wanted = tuple(places)
     roles = sorted(_methods(found), key=lambda one: one[1], reverse=True)
-    return tuple(_service(found, method, role, wanted) for method, role in roles)
+    aimed = None if target is None else target.shape
+    return tuple(
+        _service(
+            method,
+            role,
+            wanted,
+            _not_built(method, role, found.shape, aimed, families or {})
+            | _refused_target(role, aimed)
+            | _unread(found),
+        )
+        for method, role in roles
+    )
+
+
+def _not_built(
+    method: str,
+    role: str,
+    own: ModelShape | None,
+    aimed: ModelShape | None,
+    families: EngineFamilies,
+) -> dict[str, str]:
+    """Say that backend tensorrt does not build a family that takes part."""
+    if method not in families:
+        return {}
+    wanted = [(method, own)] if role == "target" else [("none", own), (method, aimed)]
+    for built_as, shape in wanted:
+        allowed = families.get(built_as, ())
+        if shape is not None and shape.family not in allowed:
+            what = f"{method} is" if built_as == method else "draft models are"
+            why = f"{what} not established for the family {shape.family} there, but for"
+            return {"tensorrt": f"{why} {', '.join(sorted(allowed)) or 'none'}"}
+    return {}
+
+
+def _refused_target(role: str, aimed: ModelShape | None) -> dict[str, str]:
+    """Say that the reference engine cannot run what a drafter is to draft for."""
+    if role != "drafter" or aimed is None:
+        return {}
+    why = reference_refuses(aimed)
+    return {"reference": f"of the target, {why}"} if why else {}
 
 
 def needs(found: Inspection, version: Version | None) -> tuple[Need, ...]:
@@ -114,9 +167,8 @@ def _has_heads(found: Inspection) -> bool:
 
 
 def _service(
-    found: Inspection, method: str, role: str, places: tuple[Place, ...]
+    method: str, role: str, places: tuple[Place, ...], unread: dict[str, str]
 ) -> Service:
-    unread = _unread(found)
     shown = tuple(
         Standing(one.place, runs=False) if one.place.backend in unread else one
         for one in standings(settings(method)[0].method)
@@ -144,17 +196,21 @@ def _unread(found: Inspection) -> dict[str, str]:
 
 
 def _unread_model(found: Inspection) -> dict[str, str]:
+    """Say which backends do not take what runs by itself, as ``check`` would."""
     shape, model = found.shape, found.model
     stored = None if model is None else model.format
+    told: dict[str, str] = {}
     if stored == "gguf":
         why = "TensorRT-LLM reads transformers checkpoints, no GGUF"
-        return dict.fromkeys(("tensorrt", "pytorch"), why)
+        told |= dict.fromkeys(("tensorrt", "pytorch"), why)
     if stored == "torch":
-        return {"reference": "it reads safetensors and GGUF only, no pickled weights"}
-    if shape is not None and shape.quantization != "none":
+        told["reference"] = "it reads safetensors and GGUF only, no pickled weights"
+    elif shape is not None and (why := reference_refuses(shape)):
+        told["reference"] = why
+    elif shape is not None and shape.quantization != "none" and stored != "gguf":
         why = f"it converts plain float weights only, no {shape.quantization}"
-        return {"reference": why}
-    return {}
+        told["reference"] = why
+    return told
 
 
 def _unloaded(info: DrafterInfo) -> dict[str, str]:

@@ -11,6 +11,21 @@ from trtspec.errors import UsageError
 _INCOMPLETE = "fetch the checkpoint again: this file is damaged or incomplete"
 
 
+_NAMES = {
+    bool: "true or false", int: "a number", float: "a number", str: "a string",
+    list: "a list", dict: "an object",
+}  # fmt: skip
+
+
+def json_name(value: object) -> str:
+    """Say what kind of JSON a value is, to follow "holds".
+
+    >>> json_name(None), json_name([1])
+    ('null', 'a list')
+    """
+    return _NAMES.get(type(value), "null")
+
+
 def read_json_object(path: Path) -> dict[str, Any]:
     """Read a file that holds one JSON object.
 
@@ -40,7 +55,7 @@ def read_json_object(path: Path) -> dict[str, Any]:
         ) from None
     if not isinstance(value, dict):
         raise UsageError(
-            f"holds a JSON {type(value).__name__}",
+            f"holds {json_name(value)}",
             where=str(path),
             allowed="a JSON object",
             action=_INCOMPLETE,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -16,10 +18,8 @@ from trtspec.models.drafter_files import Loader
 from trtspec.models.hub import cached_snapshot, download_snapshot, is_hub_id
 
 _DEMO = "demo:"
-_ALLOWED = (
-    "a directory (relative to the recipe), a Hugging Face id such as org/name, "
-    f"or {_DEMO}{DEMO.name}"
-)
+_LONGEST = 200
+_HUB = re.compile(r"https?://(?:www\.)?(?:huggingface\.co|hf\.co)/([^/]+/[^/?#]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,25 +63,20 @@ def parse_reference(
     if text.startswith(_DEMO):
         return _demo(text, revision, where, checkpoint)
     directory = _expand(text, base)
-    if directory.is_dir():
+    # os.path, as Path.is_dir raises for a name that is too long
+    if os.path.isdir(directory):
         return ModelReference(
             "directory", text, revision, directory, checkpoint, loader
         )
-    if directory.exists():
+    if os.path.exists(directory):
         raise UsageError(
-            f"model {text!r} is a file",
+            f"model {_quoted(text)} is a file",
             where=where,
-            allowed=_ALLOWED,
+            allowed=_allowed(where),
             action="name the directory that holds it",
         )
     if _means_a_directory(text) or not is_hub_id(text):
-        hub = "" if _means_a_directory(text) else ", and it is no Hugging Face id"
-        raise UsageError(
-            f"model {text!r}: there is no directory {directory}{hub}",
-            where=where,
-            allowed=_ALLOWED,
-            action=_near(text, directory) or "correct the path",
-        )
+        raise _meaningless(text, directory, where)
     path = cached_snapshot(text, revision, checkpoint, loader)
     return ModelReference("hub", text, revision, path, checkpoint, loader)
 
@@ -107,20 +102,42 @@ def _demo(
 ) -> ModelReference:
     if checkpoint != "model":
         raise UsageError(
-            f"{text!r} is a whole model, no drafter for method {checkpoint}",
+            f"{_quoted(text)} is a whole model, no drafter for method {checkpoint}",
             where=where,
-            allowed="a directory (relative to the recipe), or a Hugging Face id",
+            allowed=f"{_directory(where)}, or a Hugging Face id",
+            action=f"name a checkpoint for method {checkpoint}, or use draft_target",
         )
     if text != _DEMO + DEMO.name:
         raise UsageError(
-            f"there is no demo model {text!r}", where=where, allowed=_DEMO + DEMO.name
+            f"there is no demo model {_quoted(text)}",
+            where=where,
+            allowed=_DEMO + DEMO.name,
+            action=_write(_DEMO + DEMO.name, where),
         )
     return ModelReference(
         "demo", text, revision, DEMO.directory if DEMO.is_here else None
     )
 
 
-def _near(text: str, directory: Path) -> str:
+def _meaningless(text: str, directory: Path, where: str) -> UsageError:
+    """Say that a name means nothing, and what may have been meant."""
+    what = f"model {_quoted(text)}: there is no directory {_cut(str(directory))}"
+    if not _means_a_directory(text):
+        what += ", and it is no Hugging Face id"
+    if on_hub := _HUB.match(text):
+        what = f"model {_quoted(text)} is an address, not a Hugging Face id"
+        action = _write(on_hub[1], where)
+    elif "://" in text:
+        what = f"model {_quoted(text)} is an address"
+        action = "download what is there, and name its directory"
+    elif "$" in text:
+        action = "write the directory itself: ~ is expanded, variables are not"
+    else:
+        action = _near(text, directory, where) or "correct the path"
+    return UsageError(what, where=where, allowed=_allowed(where), action=action)
+
+
+def _near(text: str, directory: Path, where: str) -> str:
     """Name a directory beside the one that is not there; empty if none is alike."""
     try:
         names = sorted(p.name for p in directory.parent.iterdir() if p.is_dir())
@@ -128,7 +145,35 @@ def _near(text: str, directory: Path) -> str:
         return ""
     near = get_close_matches(directory.name, names, n=1)
     before = text.rstrip("/").removesuffix(directory.name)
-    return f"write model: {before}{near[0]}" if near else ""
+    return _write(f"{before}{near[0]}", where) if near else ""
+
+
+def _write(name: str, where: str) -> str:
+    """Say what to write in the place that a name came from: a recipe, or a command."""
+    return f"write model: {name}" if _is_recipe(where) else f"write {name}"
+
+
+def _allowed(where: str) -> str:
+    demo = f"or {_DEMO}{DEMO.name}"
+    return f"{_directory(where)}, a Hugging Face id such as org/name, {demo}"
+
+
+def _directory(where: str) -> str:
+    return f"a directory{' (relative to the recipe)' * _is_recipe(where)}"
+
+
+def _is_recipe(where: str) -> bool:
+    """Whether a place is one in a file, file:line, and no argument such as MODEL."""
+    return ":" in where
+
+
+def _quoted(text: str) -> str:
+    return repr(_cut(text))
+
+
+def _cut(text: str) -> str:
+    """Shorten what could fill a screen; paths are longer than other values."""
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
 
 
 def _means_a_directory(text: str) -> bool:

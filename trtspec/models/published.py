@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from trtspec.errors import UsageError
 from trtspec.methods.quantization import Quantization
-from trtspec.models.json_file import read_json_object
+from trtspec.models.json_file import json_name, read_json_object
 
 MODELOPT = "hf_quant_config.json"
 """What NVIDIA ModelOpt writes beside config.json."""
@@ -21,6 +22,18 @@ _ALGORITHMS: dict[str, Quantization] = {
     "W8A16": "int8_wo",
 }
 """ModelOpt's ``quant_algo`` → a recipe's word. What is not here has none."""
+
+
+_SECTION = "quantization_config"
+
+_CACHES = {("float", 8): "fp8", ("float", 4): "nvfp4", ("int", 8): "int8"}
+"""``kv_cache_scheme``'s type and bits → a type of the KV cache.
+
+On its main branch TensorRT-LLM's backend pytorch reads them so, 8 bits of float of
+compressed-tensors (``update_quant_config_from_compressed_tensors``, which refuses
+others), all three of ModelOpt (``read_modelopt_quant_config``). From which release on
+is not established.
+"""
 
 
 class Published(NamedTuple):
@@ -43,13 +56,21 @@ def published_quantization(directory: Path, config: Mapping[str, Any]) -> Publis
     the same name in other ways.
 
     :param config: the content of ``config.json``.
-    :raises UsageError: if ModelOpt's file is damaged.
+    :raises UsageError: if the section, or ModelOpt's file, is damaged.
     """
-    own = config.get("quantization_config")
+    own = config.get(_SECTION)
+    if own is not None and not isinstance(own, dict):
+        raise UsageError(
+            f"{_SECTION} is {json_name(own)}",
+            where=str(directory / "config.json"),
+            allowed="a JSON object with quant_method",
+            action="fetch the configuration again, or delete the key if the weights "
+            "are not quantized",
+        )
     beside = _beside(directory)
     if isinstance(own, dict) and not _algorithm(own):
         named = str(own.get("quant_method") or "unnamed").lower()
-        return Published(named, None, _kv_cache(beside))
+        return Published(named, None, _kv_cache(own) or _kv_cache(beside))
     section = own if isinstance(own, dict) else beside
     algorithm = _algorithm(section)
     if not algorithm:
@@ -70,5 +91,16 @@ def _algorithm(section: Mapping[str, Any]) -> str:
 
 
 def _kv_cache(section: Mapping[str, Any]) -> str | None:
+    """Read ModelOpt's word, or else compressed-tensors' scheme."""
     named = section.get("kv_cache_quant_algo")
-    return named.lower() if isinstance(named, str) and named else None
+    if isinstance(named, str) and named:
+        return named.lower()
+    scheme = section.get("kv_cache_scheme")
+    if isinstance(scheme, str) and scheme:
+        return scheme.lower()
+    if not isinstance(scheme, dict):
+        return None
+    kind, bits = scheme.get("type"), scheme.get("num_bits")
+    if not isinstance(kind, str) or type(bits) is not int:
+        return None
+    return _CACHES.get((kind, bits), f"{kind}{bits}")

@@ -7,16 +7,13 @@ no bias, and an EAGLE-3 head may have another width than its target without sayi
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Any
 
 from trtspec.errors import UsageError
 from trtspec.models.dflash_shape import dflash_shape
 from trtspec.models.drafter_configuration import DrafterConfiguration
 from trtspec.models.eagle3_shape import CAPTURED, eagle3_shape
-from trtspec.models.tensor_header import TensorHeader
-
-Tensors = Mapping[str, TensorHeader]
+from trtspec.models.tensor_header import Tensors
 
 _EAGLE_FC = ("fc.weight", "fusion_fc.weight")
 _EAGLE_BIAS = ("fc.bias", "fusion_fc.bias")

@@ -7,15 +7,12 @@ target's LM head, and next-token heads may be a checkpoint of their own.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Any
 
 from trtspec.models.drafter_configuration import DrafterConfiguration
 from trtspec.models.drafter_signs import MEDUSA_PREFIX
 from trtspec.models.next_token import EXAMPLES, next_token_name, stored_next_token_heads
-from trtspec.models.tensor_header import TensorHeader
-
-Tensors = Mapping[str, TensorHeader]
+from trtspec.models.tensor_header import Tensors
 
 _MEDUSA_LAYER = re.compile(r"(\d+)\.(\d+)\.linear\.weight")
 _REDRAFTER_LAYER = re.compile(r"(lm_heads?|0)\.(\d+)\.linear\.weight")

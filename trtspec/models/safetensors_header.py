@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 
 from trtspec.errors import UsageError
 from trtspec.models.tensor_header import TensorHeader
+from trtspec.recipe.text import shown
 
 _LENGTH_BYTES = 8
 _LONGEST_HEADER = 100_000_000  # the limit of the safetensors library itself
@@ -27,7 +28,12 @@ _DTYPES = {
     "F8_E4M3": ("float8_e4m3", 8),
     "F8_E5M2": ("float8_e5m2", 8),
     "F8_E8M0": ("float8_e8m0", 8),
+    "F8_E4M3FNUZ": ("float8_e4m3fnuz", 8),
+    "F8_E5M2FNUZ": ("float8_e5m2fnuz", 8),
+    "F6_E2M3": ("float6_e2m3", 6),
+    "F6_E3M2": ("float6_e3m2", 6),
     "F4": ("float4", 4),
+    "C64": ("complex64", 64),
     "I64": ("int64", 64),
     "I32": ("int32", 32),
     "I16": ("int16", 16),
@@ -38,14 +44,15 @@ _DTYPES = {
     "U8": ("uint8", 8),
     "BOOL": ("bool", 8),
 }
-"""safetensors' name of a type → our name and its bits."""
+"""safetensors' name of a type → our name and its bits; version 0.8 has no others."""
 
 
 def read_header(path: Path) -> dict[str, TensorHeader]:
     """Read a file's header and hold it against the file's size.
 
     :returns: the tensors by name.
-    :raises UsageError: if the file is truncated, or not a valid safetensors file.
+    :raises UsageError: if the file is truncated, holds nothing, or is not a valid
+        safetensors file.
     """
     size = path.stat().st_size
     with path.open("rb") as stream:
@@ -53,6 +60,8 @@ def read_header(path: Path) -> dict[str, TensorHeader]:
         length = _header_length(path, start, size)
         text = stream.read(length)
     entries = _parse(path, text)
+    if not entries:
+        _damaged(path, "holds no tensors")
     spans = {name: _span(path, name, entry) for name, entry in entries.items()}
     _check_extent(path, spans, expected_at=_LENGTH_BYTES + length, size=size)
     return {name: _tensor(path, name, entry) for name, entry in entries.items()}
@@ -116,9 +125,11 @@ def _tensor(path: Path, name: str, entry: Mapping[str, Any]) -> TensorHeader:
         given = entry.get("shape")
         _damaged(path, f"gives tensor {name} type {dtype!r} and shape {given!r}")
     begin, end = entry["data_offsets"]
-    ours, bits = _DTYPES.get(dtype, (dtype.lower(), None))
+    if dtype not in _DTYPES:
+        _damaged(path, f"gives tensor {name} the unknown type {shown(dtype)}")
+    ours, bits = _DTYPES[dtype]
     tensor = TensorHeader(ours, shape, end - begin)
-    if bits is not None and tensor.elements * bits != tensor.nbytes * 8:
+    if tensor.elements * bits != tensor.nbytes * 8:
         _damaged(
             path,
             f"is corrupt: tensor {name} of {dtype} {list(shape)} takes "

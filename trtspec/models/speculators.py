@@ -16,7 +16,7 @@ from typing import Any, get_args
 from trtspec.errors import UsageError
 from trtspec.methods.base import DrafterKind
 from trtspec.models.config import CONFIG
-from trtspec.models.tensor_header import TensorHeader
+from trtspec.models.tensor_header import Tensors
 
 SPECULATORS_TYPE = "speculators_model_type"
 _KEYS = (SPECULATORS_TYPE, "speculators_config")
@@ -25,8 +25,6 @@ _READ: tuple[DrafterKind, ...] = ("eagle", "eagle3")
 """Kinds whose speculators layout the reference engine reads."""
 
 LAYER_IDS = "eagle_aux_hidden_state_layer_ids"
-
-Tensors = Mapping[str, TensorHeader]
 
 
 def speculators_type(config: Mapping[str, Any]) -> DrafterKind | None:

@@ -6,6 +6,8 @@ cannot be read becomes a problem, and the others are still told.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from trtspec.errors import Problem
@@ -19,7 +21,7 @@ from trtspec.models.stored_safetensors import (
     total_bytes,
     unsharded,
 )
-from trtspec.models.weights import INDEX, SINGLE
+from trtspec.models.weights import INDEX, PUT_THE_FILE, SINGLE, not_a_file
 
 _PICKLED = ("*.bin", "*.pt", "*.pth")
 
@@ -35,7 +37,17 @@ def stored_files(directory: Path) -> StoredFiles:
         return _gguf(gguf)
     if problems:
         return StoredFiles("gguf", problems=tuple(problems))
-    return _pickled(directory)
+    found = _pickled(directory)
+    if found.format is None:
+        return replace(found, problems=(*found.problems, *_in_the_way(directory)))
+    return found
+
+
+def _in_the_way(directory: Path) -> Iterator[Problem]:
+    """Say what stands where weights should, where there are none at all."""
+    for name in (SINGLE, INDEX):
+        if what := not_a_file(directory / name):
+            yield Problem(what, where=str(directory), action=PUT_THE_FILE)
 
 
 def _gguf(path: Path) -> StoredFiles:

@@ -10,7 +10,7 @@ from trtspec.errors import Problem
 from trtspec.models.safetensors_header import read_header
 from trtspec.models.stored_record import StoredFiles, attempt
 from trtspec.models.tensor_header import TensorHeader
-from trtspec.models.weights import INDEX, SINGLE, weight_map
+from trtspec.models.weights import INDEX, SINGLE, fetch_missing, weight_map
 
 _NUMBERED = re.compile(r"(.+)-(\d+)-of-(\d+)\.safetensors")
 
@@ -19,7 +19,8 @@ def safetensors_files(directory: Path) -> tuple[str, ...]:
     """Name the safetensors files: the one that is loaded, or else all."""
     if (directory / SINGLE).is_file():
         return (SINGLE,)
-    return tuple(sorted(path.name for path in directory.glob("*.safetensors")))
+    found = directory.glob("*.safetensors")
+    return tuple(sorted(path.name for path in found if path.is_file()))
 
 
 def sharded(directory: Path) -> StoredFiles:
@@ -115,7 +116,8 @@ def _absent(directory: Path, absent: Sequence[str], count: int) -> Problem:
     return Problem(
         f"{len(absent)} of {count} weight files are missing: {shown}",
         where=str(directory),
-        action="fetch the missing files",
+        allowed="every file of the checkpoint",
+        action=fetch_missing(absent),
     )
 
 

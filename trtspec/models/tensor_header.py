@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 
@@ -26,6 +26,10 @@ class TensorHeader(NamedTuple):
         for size in self.shape:
             count *= size
         return count
+
+
+Tensors = Mapping[str, TensorHeader]
+"""A checkpoint's tensors by name."""
 
 
 def stored_dtype(tensors: Iterable[TensorHeader]) -> str:

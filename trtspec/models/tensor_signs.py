@@ -13,12 +13,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from trtspec.models.next_token import next_token_name
-from trtspec.models.tensor_header import TensorHeader
-
-Tensors = Mapping[str, TensorHeader]
+from trtspec.models.tensor_header import Tensors
 
 _MEDUSA_LAYER = re.compile(r"\d+\.\d+\.linear\.weight")
-_FC = ("fc.weight", "model.fc.weight", "fusion_fc.weight")
+FC = ("fc.weight", "model.fc.weight", "fusion_fc.weight")
+"""What the projection of an EAGLE head's input is called."""
+
 _FIRST_LAYER = "model.layers.0."
 _ATTENTION = (
     "layers.0.self_attn.q_proj.weight",
@@ -50,7 +50,7 @@ def fusion_sign(tensors: Tensors, parts: int) -> str:
     the embedding in its attention.
     """
     read = {2: "one embedding and one hidden state", 3: "three hidden states"}[parts]
-    for name in _FC:
+    for name in FC:
         shape = tensors[name].shape if name in tensors else ()
         if len(shape) == 2 and shape[0] and shape[1] == parts * shape[0]:
             return f"{name} is {list(shape)}, from {read}"
@@ -59,7 +59,7 @@ def fusion_sign(tensors: Tensors, parts: int) -> str:
 
 def wide_attention(config: Mapping[str, Any], tensors: Tensors) -> str:
     """Attention that reads embedding and hidden state side by side is EAGLE-3's."""
-    fc = next((tensors[name].shape for name in _FC if name in tensors), ())
+    fc = next((tensors[name].shape for name in FC if name in tensors), ())
     width = fc[0] if fc else config.get("hidden_size")
     for name in tensors:
         if name.removeprefix("model.") in _ATTENTION:
@@ -79,7 +79,7 @@ def mtp_sign(tensors: Tensors) -> str:
 
 def model_sign(tensors: Tensors) -> str:
     """Name the first layer of what runs by itself; empty if nothing tells."""
-    if any(name in tensors for name in _FC):
+    if any(name in tensors for name in FC):
         return ""
     name = next((name for name in tensors if name.startswith(_FIRST_LAYER)), None)
     if name is None or "model.norm.weight" not in tensors:

@@ -49,7 +49,8 @@ def listed_tokens(directory: Path) -> ListedTokens | None:
             return ListedTokens(tokens | more, frozenset(more))
         return ListedTokens(tokens)
     if gguf := find_gguf(directory):
-        return _from_gguf(gguf)
+        status = gguf.stat()
+        return _known_gguf(gguf, status.st_mtime_ns, status.st_size)
     return None
 
 
@@ -138,13 +139,26 @@ def _pairs(path: Path, entries: list[Any]) -> Iterator[list[Any]]:
         yield entry
 
 
-def _from_gguf(path: Path) -> ListedTokens | None:
-    tokens = read_gguf(path, decode=frozenset({TOKENS})).fields.get(TOKENS)
+@lru_cache(maxsize=2)  # decoding a hundred thousand strings takes a while
+def _known_gguf(path: Path, _changed: int, _size: int) -> ListedTokens | None:
+    fields = read_gguf(path, decode=frozenset({TOKENS, _TYPES})).fields
+    tokens, types = fields.get(TOKENS), fields.get(_TYPES)
     if not isinstance(tokens, list):
         return None
+    kinds = types if isinstance(types, list) else []
     return ListedTokens(
-        _checked(path, {token: index for index, token in enumerate(tokens)})
+        _checked(path, {token: index for index, token in enumerate(tokens)}),
+        frozenset(
+            token
+            for token, kind in zip(tokens, kinds, strict=False)
+            if kind == _CONTROL
+        ),
     )
+
+
+_TYPES = "tokenizer.ggml.token_type"
+_CONTROL = 3
+"""Type of a token that stands for no text (gguf-py/gguf/constants.py, TokenType)."""
 
 
 def _checked(path: Path, tokens: Mapping[Any, Any]) -> dict[str, int]:

@@ -7,7 +7,11 @@ from pathlib import Path
 
 from trtspec.models.json_file import read_json_object
 from trtspec.models.token_list import ListedTokens, listed_tokens
-from trtspec.models.tokenizer_settings import SettingDifference, compare_settings
+from trtspec.models.tokenizer_settings import (
+    SettingDifference,
+    common_settings,
+    compare_settings,
+)
 from trtspec.models.vocabulary import VocabularyMatch, compare_vocabularies
 
 _CONFIG = "config.json"
@@ -23,12 +27,14 @@ class TokenizerVerdicts:
         never compared with the rows of the other side.
     :param ids: which ids stand for other tokens; None if a side lists none.
     :param settings: special tokens, chat template and end tokens that differ.
+    :param compared: names of the settings that both tell.
     """
 
     rows: tuple[int | None, int | None]
     entries: tuple[int | None, int | None]
     ids: VocabularyMatch | None
     settings: tuple[SettingDifference, ...]
+    compared: tuple[str, ...] = ()
 
     @property
     def same_tokens(self) -> bool | None:
@@ -49,6 +55,7 @@ def compare_tokenizers(target: Path, draft: Path) -> TokenizerVerdicts:
         entries=entries,
         ids=match,
         settings=compare_settings(target, draft),
+        compared=common_settings(target, draft),
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from trtspec.models.gguf_settings import gguf_settings
 from trtspec.models.json_file import read_json_object
 from trtspec.models.token_list import listed_tokens
 
@@ -44,10 +45,20 @@ def compare_settings(ours: Path, theirs: Path) -> tuple[SettingDifference, ...]:
         for name in a
         if name in b and name != TEMPLATE and a[name] != b[name]
     ]
-    plain += _other_ends(ours, theirs)
+    plain += [d for d in _ends_of_both(ours, theirs) if d.ours != d.theirs]
     if TEMPLATE in a and TEMPLATE in b and a[TEMPLATE] != b[TEMPLATE]:
         plain.append(_first_line(a[TEMPLATE], b[TEMPLATE]))
     return tuple(plain)
+
+
+def common_settings(ours: Path, theirs: Path) -> tuple[str, ...]:
+    """Name the settings that two checkpoints both tell, whether they differ or not.
+
+    :raises UsageError: if a file is damaged.
+    """
+    a, b = read_settings(ours), read_settings(theirs)
+    both = [name for name in a if name in b]
+    return (*both, *(each.name for each in _ends_of_both(ours, theirs)))
 
 
 def read_settings(directory: Path) -> dict[str, str]:
@@ -61,6 +72,10 @@ def read_settings(directory: Path) -> dict[str, str]:
     if config is not None or special is not None:
         whole = {**(special or {}), **(config or {})}
         found |= {name: _token(whole.get(name)) for name in _NAMED}
+    elif (stored := gguf_settings(directory)) is not None:
+        found |= stored.tokens
+        if stored.start is not None:
+            found[START] = stored.start or NOT_SET
     if (start := _start(directory, config or {})) is not None:
         found[START] = start
     if (template := chat_template(directory)) is not None:
@@ -89,7 +104,8 @@ def chat_template(directory: Path) -> str | None:
             template = (chosen or named or [{}])[0].get("template")
         if isinstance(template, str) or name == _CONFIG:
             return template.strip() if isinstance(template, str) else ""
-    return None
+    stored = gguf_settings(directory)
+    return None if stored is None else stored.template
 
 
 def _start(directory: Path, config: Mapping[str, Any]) -> str | None:
@@ -102,16 +118,31 @@ def _start(directory: Path, config: Mapping[str, Any]) -> str | None:
     return None if listed is None or listed.start is None else NOT_SET
 
 
-def _other_ends(ours: Path, theirs: Path) -> list[SettingDifference]:
-    """Compare the ids that end an answer, by the first file that both tell them in.
+def _ends_of_both(ours: Path, theirs: Path) -> list[SettingDifference]:
+    """Give the ids that end an answer, by the first file that both tell them in.
 
-    A configuration alone often names one of the several that a generation has.
+    A configuration alone often names one of the several that a generation has, and a
+    GGUF has one alone: beside another format it agrees if that one is among the ids.
     """
     for name in _GENERATION:
         a, b = _ends(ours / name), _ends(theirs / name)
         if a and b:
-            return [] if a == b else [SettingDifference(ENDS, a, b)]
-    return []
+            return [SettingDifference(ENDS, a, b)]
+    sides = [_any_ends(ours), _any_ends(theirs)]
+    if not all(ends for ends, _ in sides):
+        return []
+    (a, a_is_gguf), (b, b_is_gguf) = sides
+    agree = a_is_gguf != b_is_gguf and set(a.split(", ")) & set(b.split(", "))
+    return [SettingDifference(ENDS, a, a if agree else b)]
+
+
+def _any_ends(directory: Path) -> tuple[str, bool]:
+    """Give the ids that end an answer by any file, and whether that is a GGUF."""
+    for name in _GENERATION:
+        if ends := _ends(directory / name):
+            return ends, False
+    stored = gguf_settings(directory)
+    return ("" if stored is None else stored.end), True
 
 
 def _ends(path: Path) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 _CODE_CLASSES = {"AutoConfig", "AutoModelForCausalLM"}
-_NEXT_TOKEN_HEADS = ("num_nextn_predict_layers", "mtp_num_hidden_layers")
+NEXT_TOKEN_HEADS = ("num_nextn_predict_layers", "mtp_num_hidden_layers")
 _LATENT, _POSITIONS = "kv_lora_rank", "qk_rope_head_dim"
 _MASK_TOKENS = ("pard_token", "mask_token_id")
 """In the order in which TensorRT-LLM looks for them
@@ -36,7 +36,7 @@ def own_code(config: Mapping[str, Any]) -> str | None:
 
 def next_token_heads(config: Mapping[str, Any]) -> int:
     """Heads for further tokens (MTP) that are stored behind the layers; 0 without."""
-    return _counted(config, *_NEXT_TOKEN_HEADS)
+    return _counted(config, *NEXT_TOKEN_HEADS)
 
 
 def latent_size(config: Mapping[str, Any]) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple
 
 from trtspec.models.token_forms import form_of, text_of
 from trtspec.models.token_list import listed_tokens
@@ -15,9 +15,6 @@ _SHOWN = 5
 Kind = Literal["conflict", "only_ours", "only_theirs", "renamed", "spelled"]
 """How an id differs: two tokens; a token on one side; two names of a special token; two
 spellings of one text, such as Ġthe and ▁the."""
-
-
-_WORST_FIRST: tuple[Kind, ...] = get_args(Kind)
 
 
 class TokenDifference(NamedTuple):
@@ -42,12 +39,6 @@ class VocabularyMatch:
     differing: int = 0
     ids: Mapping[Kind, tuple[int, ...]] = field(default_factory=dict)
     examples: Mapping[Kind, tuple[TokenDifference, ...]] = field(default_factory=dict)
-
-    @property
-    def first(self) -> tuple[TokenDifference, ...]:
-        """The first few of the worst kind that there is."""
-        found = (self.examples[kind] for kind in _WORST_FIRST if kind in self.examples)
-        return next(found, ())
 
     @property
     def equal(self) -> bool:

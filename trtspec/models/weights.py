@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from trtspec.models.tensor_header import TensorHeader
 
 SINGLE = "model.safetensors"
 INDEX = "model.safetensors.index.json"
+_SHOWN = 3
 _PICKLED = ("*.bin", "*.pt", "*.pth")
 
 
@@ -25,7 +27,24 @@ def read_tensors(directory: Path) -> dict[str, TensorHeader]:
         return read_header(directory / SINGLE)
     if (directory / INDEX).is_file():
         return _read_shards(directory, weight_map(directory / INDEX))
+    for name in (SINGLE, INDEX):
+        if what := not_a_file(directory / name):
+            raise UsageError(what, where=str(directory), action=PUT_THE_FILE)
     raise _no_weights(directory)
+
+
+PUT_THE_FILE = "put the file there that was published under this name"
+
+
+def not_a_file(path: Path) -> str:
+    """Say what stands where a file should; empty for a file, or if there is nothing."""
+    if not os.path.lexists(path) or path.is_file():
+        return ""
+    if path.is_dir():
+        return f"{path.name} is a directory, not a file"
+    if path.is_symlink() and not path.exists():
+        return f"{path.name} is a link to {path.readlink()}, which leads to no file"
+    return f"{path.name} is a pipe, device or socket, not a file"
 
 
 def weight_files(directory: Path) -> tuple[str, ...]:
@@ -73,8 +92,16 @@ def require_shards(directory: Path, shards: Sequence[str]) -> None:
             f"{len(absent)} of {len(shards)} weight files are missing, "
             f"first {absent[0]}",
             where=str(directory),
-            action="fetch the missing files",
+            allowed="all files that the index names",
+            action=fetch_missing(absent),
         )
+
+
+def fetch_missing(absent: Sequence[str]) -> str:
+    """Say what to do about files that are not there, the first few by name."""
+    more = f" and {len(absent) - _SHOWN} more" if len(absent) > _SHOWN else ""
+    named = f"{', '.join(absent[:_SHOWN])}{more}"
+    return f"fetch the missing files from the same revision: {named}"
 
 
 def _read_shards(directory: Path, weights: dict[str, str]) -> dict[str, TensorHeader]:
@@ -104,7 +131,8 @@ def _no_weights(directory: Path) -> UsageError:
             action="convert it: load it with transformers where you trust it, then "
             "save_pretrained(DIRECTORY)",
         )
-    others = sorted(path.name for path in directory.glob("*.safetensors"))
+    found_here = directory.glob("*.safetensors")
+    others = sorted(path.name for path in found_here if path.is_file())
     found = f"only {', '.join(others[:3])}" if others else "no weights"
     return UsageError(
         f"holds {found}",

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 from trtspec.recipe.text import open_file
 
@@ -16,6 +17,11 @@ _MOST_BYTES = 256 << 20
 _MOST_VALUES = 3
 _NESTED = ("extra_body", "sampling_params", "parameters")
 """Objects in which clients keep further fields."""
+
+SAMPLING = ("temperature", "top_p", "top_k")
+"""Fields that a recipe has too, so that even a neutral value may differ from it."""
+_ALL_TOKENS = -1
+"""What some clients write for a ``top_k`` that keeps all; in a recipe it is 0."""
 
 NEUTRAL: Mapping[str, tuple[object, ...]] = {
     "n": (1,),
@@ -39,7 +45,10 @@ NEUTRAL: Mapping[str, tuple[object, ...]] = {
     "response_format": ({"type": "text"},),
     "top_logprobs": (0,),
 }
-"""Values that ask for nothing, or for what happens anyway."""
+"""Values that ask for nothing of an engine, or for what happens anyway.
+
+Whether they are what the recipe measures with is another question: ``asked_sampling``.
+"""
 _EMPTY: tuple[object, ...] = (None, "", [], {})
 
 
@@ -64,6 +73,19 @@ class AskedControl:
         more = ", ..." if len(self.values) > _MOST_VALUES else ""
         return ", ".join(texts) + more
 
+    def add(self, value: object) -> None:
+        """Count one more request."""
+        self.count += 1
+        if len(self.values) <= _MOST_VALUES and value not in self.values:
+            self.values.append(value)
+
+
+class _Asked(NamedTuple):
+    """What one file asks for, by field."""
+
+    controls: dict[str, AskedControl]
+    sampling: dict[str, AskedControl]
+
 
 def asked_controls(path: Path) -> dict[str, AskedControl]:
     """Read what requests ask for, by field, in the order of their first use.
@@ -75,14 +97,30 @@ def asked_controls(path: Path) -> dict[str, AskedControl]:
     :returns: not to be changed: who asks again for the same file gets the same.
     :raises OSError: if the file cannot be read.
     """
+    return _of(path).controls
+
+
+def asked_sampling(path: Path) -> dict[str, AskedControl]:
+    """Read how requests sample, by the fields of ``SAMPLING``, neutral values included.
+
+    A line that says ``temperature: 0`` asks for nothing special, but it is not what a
+    recipe at 0.7 measures. A ``top_k`` of -1 is given as the recipe writes it: 0.
+
+    :returns: as ``asked_controls`` does.
+    :raises OSError: if the file cannot be read.
+    """
+    return _of(path).sampling
+
+
+def _of(path: Path) -> _Asked:
     state = path.stat()
     return _read(path, state.st_mtime_ns, state.st_size)
 
 
 @lru_cache(maxsize=8)
-def _read(path: Path, changed: int, size: int) -> dict[str, AskedControl]:
+def _read(path: Path, changed: int, size: int) -> _Asked:
     """Read a file once for all rules, in the state that these figures stand for."""
-    found: dict[str, AskedControl] = {}
+    found = _Asked({}, {})
     with open_file(path) as stream:
         left = _MOST_BYTES
         for line in range(1, MOST_LINES + 1):
@@ -91,11 +129,19 @@ def _read(path: Path, changed: int, size: int) -> dict[str, AskedControl]:
             if not data or left <= 0:
                 break
             for name, value in _fields(data):
-                asked = found.setdefault(name, AskedControl(name, line))
-                asked.count += 1
-                if len(asked.values) <= _MOST_VALUES and value not in asked.values:
-                    asked.values.append(value)
+                if not _asks_nothing(name, value):
+                    _keep(found.controls, name, line, value)
+                if name in SAMPLING and not _is_empty(value):
+                    _keep(found.sampling, name, line, _as_in_a_recipe(name, value))
     return found
+
+
+def _keep(found: dict[str, AskedControl], name: str, line: int, value: object) -> None:
+    found.setdefault(name, AskedControl(name, line)).add(value)
+
+
+def _as_in_a_recipe(name: str, value: object) -> object:
+    return 0 if name == "top_k" and _same(value, _ALL_TOKENS) else value
 
 
 def _fields(data: bytes) -> Iterator[tuple[str, object]]:
@@ -108,13 +154,17 @@ def _fields(data: bytes) -> Iterator[tuple[str, object]]:
         for name in _NESTED:
             inner = entry.get(name)
             flat |= inner if isinstance(inner, dict) else {}
-        yield from ((k, v) for k, v in flat.items() if not _asks_nothing(k, v))
+        yield from flat.items()
 
 
 def _asks_nothing(name: str, value: object) -> bool:
-    if any(value == empty and type(value) is type(empty) for empty in _EMPTY):
-        return True
-    return any(_same(value, neutral) for neutral in NEUTRAL.get(name, ()))
+    return _is_empty(value) or any(
+        _same(value, neutral) for neutral in NEUTRAL.get(name, ())
+    )
+
+
+def _is_empty(value: object) -> bool:
+    return any(value == empty and type(value) is type(empty) for empty in _EMPTY)
 
 
 def _same(value: object, neutral: object) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -16,6 +17,7 @@ from trtspec.recipe.text import decode, open_file, unreadable
 from trtspec.recipe.yaml_lines import (
     KeyPath,
     YamlDocument,
+    dotted,
     nearest_line,
     parse_yaml,
 )
@@ -24,6 +26,7 @@ MAX_BYTES = 1 << 20
 """Largest file that is read as a recipe; they have about one thousand bytes."""
 
 _MOST_PROBLEMS = 20
+_MANIFEST = "manifest.json"  # of build.artifact, which stands further right
 _START = "start from a recipe of the folder recipes/, or see trtspec schema"
 
 
@@ -68,6 +71,14 @@ def load_recipe(path: str | Path) -> LoadedRecipe:
 def _validated(document: YamlDocument, source: str) -> Recipe:
     problems = list(document.problems)
     recipe = None
+    if isinstance(document.value, dict) and (key := _vendor_key(document.value)):
+        raise RecipeError(
+            f"this is no recipe but a configuration of TensorRT-LLM: it has {key}",
+            where=f"{source}:{document.line((key,))}",
+            allowed="a map with the keys schema, name, target, speculation, ...",
+            action=f"move it to the release that you have: trtspec migrate {source} "
+            "--to VERSION; or name its settings in a recipe (trtspec schema)",
+        )
     if not isinstance(document.value, dict):
         problems.append(_not_a_map(document, source))
     else:
@@ -78,9 +89,53 @@ def _validated(document: YamlDocument, source: str) -> Recipe:
             from trtspec.recipe.problems import schema_problems
 
             problems += schema_problems(error, document, source)
+    problems += _leading_zeros(document, source, {p.where for p in problems})
     if problems or recipe is None:
         raise RecipeError.from_problems(_first(problems, source))
     return recipe
+
+
+_OURS = frozenset({"schema", "name", "target", "speculation", "limits", "workload"})
+_VENDORS = (
+    "speculative_config", "kv_cache_config", "build_config", "cuda_graph_config",
+    "pytorch_backend_config", "decoding_config", "scheduler_config", "moe_config",
+    "max_seq_len", "max_num_tokens", "tensor_parallel_size", "moe_expert_parallel_size",
+    "disable_overlap_scheduler", "enable_chunked_prefill", "enable_attention_dp",
+)  # fmt: skip
+"""Keys at the top of a YAML of TensorRT-LLM's LLM API that no recipe has there."""
+
+
+def _vendor_key(value: Mapping[object, object]) -> str:
+    """Name the key that shows whose file it is; empty if it may be a recipe."""
+    if not _OURS.isdisjoint(value.keys()):
+        return ""
+    return next((key for key in _VENDORS if key in value), "")
+
+
+def _leading_zeros(
+    document: YamlDocument, source: str, told: Collection[str]
+) -> Iterator[Problem]:
+    """Refuse numbers such as 032, which are octal to YAML 1.1 and not to YAML 1.2.
+
+    :param told: places of which something is said already.
+    """
+    for path, text in document.written.items():
+        where = f"{source}:{document.line(path)}"
+        if not _LEADING_ZERO.fullmatch(text) or where in told:
+            continue
+        if not isinstance(document.at(path), int):  # !!str 032 is text
+            continue
+        plain = int(text)
+        octal = "" if set(text) & {"8", "9"} else f", and {int(text, 8)} in YAML 1.1"
+        yield Problem(
+            f"{dotted(path)} is {text}, which is {plain} in YAML 1.2{octal}",
+            where,
+            "numbers without a zero before them",
+            f"write {plain}" + (f", or {int(text, 8)}" if octal else ""),
+        )
+
+
+_LEADING_ZERO = re.compile(r"[-+]?0[0-9]+")
 
 
 def _first(problems: list[Problem], source: str) -> list[Problem]:
@@ -133,7 +188,7 @@ def _read(path: Path) -> str:
 
 def _is_artifact(path: Path) -> bool:
     # os.path, as Path.is_file raises for a name that is too long
-    return all(os.path.isfile(path / name) for name in ("manifest.json", "recipe.yaml"))
+    return all(os.path.isfile(path / name) for name in (_MANIFEST, "recipe.yaml"))
 
 
 def _neighbours(path: Path) -> str:

@@ -18,7 +18,7 @@ from trtspec.recipe.allowed import Node, SchemaWords
 from trtspec.recipe.dump import flow_text
 from trtspec.recipe.places import TAGGED, advice
 from trtspec.recipe.remedy import draft_length_remedy, remedy, type_name
-from trtspec.recipe.suggest import nearest
+from trtspec.recipe.suggest import nearest, other_name
 from trtspec.recipe.text import shown
 from trtspec.recipe.yaml_lines import KeyPath, YamlDocument, dotted
 
@@ -145,12 +145,24 @@ class _Report:
         near = known[0] if len(known) == 1 else nearest(str(value), known)
         reason = ", which is not known" if isinstance(value, str) else ""
         instead = f"write {path[-1]}: {near}" if near else "choose one of these"
+        if path[-1] == "dtype" and (word := self._quantization(path, str(value))):
+            instead = (
+                f"quantization goes into {dotted((*path[:-1], 'quantization'))}: "
+                f"{word}; a checkpoint that is quantized already needs nothing"
+            )
         return Problem(
             f"{dotted(path)} is {self._shown(path)}{reason}",
             self._where(path),
             ", ".join(known),
             instead,
         )
+
+    def _quantization(self, path: KeyPath, value: str) -> str | None:
+        """Give the quantization that was written as a type; None if it is none."""
+        node = self._node((*path[:-1], "quantization"))
+        words = [word for word in node.get("enum", ()) if word != "none"]
+        word = value.strip().lower().replace("-", "_")
+        return word if word in words else other_name(value, words)
 
     def _draft_length(self, path: KeyPath) -> Iterator[Problem]:
         for fault in draft_length_faults(self._value(path)):

@@ -10,6 +10,10 @@ LAYOUTS = (
     '{"prompt": "..."}, {"turns": ["...", ...]} or '
     '{"messages": [{"role": "user", "content": "..."}, ...]}'
 )
+ANSWERS = (
+    "answer", "answers", "reference", "references", "response", "output", "completion",
+)  # fmt: skip
+"""Keys of a line that may hold what the model is expected to say."""
 ROLES = ("system", "developer", "user", "assistant", "tool")
 
 Messages = tuple[Mapping[str, str], ...]
@@ -51,6 +55,21 @@ def word_of(entry: Mapping[str, Any], *keys: str) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int):
         raise LayoutError(f"{key} is {_kind(value)}", "text or a whole number")
     return _text(str(value), key)
+
+
+def answer_of(entry: Mapping[str, Any]) -> str:
+    """Give what a line expects the model to say; empty if it does not say.
+
+    Of several answers it is the first, which in Spec-Bench belongs to the first turn.
+    What is no text is a remark of the file's own, not an error.
+    """
+    for key in (key for key in ANSWERS if key in entry):
+        value = entry[key]
+        try:
+            return _text(value[0] if isinstance(value, list) and value else value, key)
+        except LayoutError:
+            continue
+    return ""
 
 
 def _from_prompt(prompt: object) -> Messages:

@@ -12,6 +12,8 @@ from trtspec.recipe.suggest import nearest
 
 _GROUPED_DIGITS = re.compile(r"[0-9][0-9_, ]*")
 _LARGEST_EXACT = 2**53
+_MOST_DIGITS = 15
+"""No value of a recipe has more: a longer number is not to be suggested again."""
 _BOOLEANS = dict.fromkeys(("yes", "on", "y", "1", "enable"), "true") | dict.fromkeys(
     ("no", "off", "n", "0", "none", "disable"), "false"
 )
@@ -65,8 +67,14 @@ def draft_length_remedy(value: object, key: object, *, in_key: bool) -> str:
     :param key: the key that has the draft length, or the map's key.
     :param in_key: whether ``value`` is a map's key.
     """
+    if in_key and value == 0:
+        return "delete the entry: a batch has at least 1 request"
+    if not in_key and key != "draft_length" and value == 0:
+        return "delete the entry; above the last one nothing is proposed"
     if number := as_number(value):
         return f"write {number}" if in_key else f"write {key}: {number}"
+    if in_key:
+        return "write a number of running requests as key, or delete the entry"
     if key == "draft_length" and value in (0, {}, "none", "off", False):
         return "for no speculation write method: none and delete draft_length"
     return ""
@@ -75,8 +83,8 @@ def draft_length_remedy(value: object, key: object, *, in_key: bool) -> str:
 def as_number(value: object) -> str:
     """Give the number that a text or fraction stands for; empty if it is none."""
     if isinstance(value, str) and _GROUPED_DIGITS.fullmatch(value.strip()):
-        digits = re.sub("[_, ]", "", value)
-        return f"{digits.lstrip('0') or '0'} (without quotes)"
+        digits = re.sub("[_, ]", "", value).lstrip("0") or "0"
+        return f"{digits} (without quotes)" if len(digits) <= _MOST_DIGITS else ""
     if not isinstance(value, float) or not value.is_integer():
         return ""
     return str(int(value)) if abs(value) < _LARGEST_EXACT else ""

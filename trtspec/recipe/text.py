@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import stat
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
@@ -86,5 +87,9 @@ def unreadable(error: OSError, subject: str, where: str, action: str = "") -> Pr
         return Problem(f"{subject} is {error}, not a file", where, action=action)
     if isinstance(error, PermissionError):
         action = "give this user the right to read it (chmod u+r)"
+    if error.errno == errno.ELOOP:
+        action = "point the link at the file that is meant"
+        what = f"{subject} is a link that leads back to itself"
+        return Problem(what, where, action=action)
     reason = error.strerror or type(error).__name__
     return Problem(f"{subject} cannot be read: {reason}", where, action=action)

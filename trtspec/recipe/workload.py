@@ -8,7 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from trtspec.errors import Problem, UsageError
-from trtspec.recipe.prompt_layouts import LAYOUTS, LayoutError, messages_of, word_of
+from trtspec.recipe.prompt_layouts import (
+    LAYOUTS,
+    LayoutError,
+    answer_of,
+    messages_of,
+    word_of,
+)
 from trtspec.recipe.text import decode, open_file, shown, unreadable
 
 _MOST_PROBLEMS = 10
@@ -21,11 +27,13 @@ class Prompt:
     :param id: unique in its file; the line number if the file gives none.
     :param category: kind of work, such as "code"; empty if the file gives none.
     :param messages: what was said so far, each with ``role`` and ``content``.
+    :param answer: what the file expects to follow; empty if it does not say.
     """
 
     id: str
     category: str
     messages: tuple[Mapping[str, str], ...]
+    answer: str = ""
 
 
 def prompts_path(base: Path, prompts: str, where: str = "") -> Path:
@@ -53,8 +61,8 @@ def load_prompts(
 
     A line is ``{"prompt": text}``, ``{"turns": [text, ...]}`` (Spec-Bench; the first
     turn is used) or ``{"messages": [{"role": ..., "content": ...}, ...]}`` (OpenAI),
-    with ``id`` (or ``question_id``) and ``category`` if wanted. Blank lines are
-    skipped, other keys ignored.
+    with ``id`` (or ``question_id``), ``category`` and an answer (see ``ANSWERS``) if
+    wanted. Blank lines are skipped, other keys ignored.
 
     :param where: what names the file, such as a line of a recipe; for messages.
     :param allow_pipe: whether a pipe will do, which can be read only once.
@@ -140,7 +148,7 @@ class _Reading:
             )
             raise _NotAPromptError(problem) from None
         self._claim(name, line)
-        return Prompt(name, category, messages)
+        return Prompt(name, category, messages, answer_of(entry))
 
     def _claim(self, name: str, line: int) -> None:
         first = self.lines.setdefault(name, line)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 import yaml
 from yaml.reader import ReaderError
@@ -46,6 +47,13 @@ class YamlDocument:
     lines: dict[KeyPath, int]
     written: dict[KeyPath, str]
     problems: list[Problem]
+
+    def at(self, path: KeyPath) -> object:
+        """Give the value of a key that the document has."""
+        value: Any = self.value
+        for key in path:
+            value = value[key]
+        return value
 
     def line(self, path: KeyPath) -> int:
         """Line of a key; of the nearest key around it if it is not in the file."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 import torch
@@ -79,6 +80,46 @@ def test_a_variant_with_more_norms_is_refused_by_name(tmp_path, extra):
     write(tmp_path, tensors, _config(write_eagle(tmp_path / "x", head)))
     with pytest.raises(RunError, match=extra):
         load_eagle(tmp_path, toy_setup())
+
+
+def _copied(tmp_path, change):
+    """Give a head with an LM head, and a setup whose target stores one on disk."""
+    head, setup = toy_eagle_head(), toy_setup()
+    stored = setup.target.get_output_embeddings().weight.detach().clone()
+    write(tmp_path / "target", {"model.embed_tokens.weight": stored}, {})
+    tensors = {**head.state_dict(), "lm_head.weight": change(stored.clone())}
+    config = _config(write_eagle(tmp_path / "x", head))
+    write(tmp_path / "head", tensors, config)
+    return head, replace(setup, target_directory=tmp_path / "target")
+
+
+def test_a_copy_of_the_targets_lm_head_is_left_alone(tmp_path):
+    head, setup = _copied(tmp_path, lambda copy: copy)
+    loaded = load_eagle(tmp_path / "head", setup)
+    assert loaded.state_dict().keys() == head.state_dict().keys()
+    torch.testing.assert_close(answer(loaded), answer(head), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda copy: copy + 1e-3, "not the target's LM head"),
+        (lambda copy: copy[:-1], "was made for another target"),
+    ],
+)
+def test_an_lm_head_of_another_target_is_refused(tmp_path, change, said):
+    _, setup = _copied(tmp_path, change)
+    with pytest.raises(RunError, match=said):
+        load_eagle(tmp_path / "head", setup)
+
+
+def test_a_copy_that_nothing_can_be_held_against_is_refused(tmp_path):
+    _, setup = _copied(tmp_path, lambda copy: copy)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(RunError, match="stores no LM head"):
+        load_eagle(
+            tmp_path / "head", replace(setup, target_directory=tmp_path / "empty")
+        )
 
 
 def test_another_targets_width_is_refused(tmp_path):

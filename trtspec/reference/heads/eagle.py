@@ -35,6 +35,10 @@ from trtspec.reference.heads.eagle_layers import (
 )
 from trtspec.reference.heads.stored import fill, read_tensors, tensor_names
 
+_OUTPUT = "lm_head.weight"
+_TARGET_OUTPUTS = (_OUTPUT, "model.embed_tokens.weight")
+"""Where a target stores its LM head: apart, or tied to its embedding."""
+
 
 class EagleHead(nn.Module):
     """Drafts what follows a token from its embedding and the state before it.
@@ -106,10 +110,17 @@ class EagleHead(nn.Module):
 def load_eagle(directory: Path, setup: DrafterSetup) -> EagleHead:
     """Load a head as SafeAILab/EAGLE or the speculators library stores it.
 
+    Some checkpoints hold a copy of the target's LM head. It is not loaded, but has to
+    be that one: a head that was trained with another drafts by it.
+
     :raises RunError: if a tensor is missing, unexpected or of another shape, or the
         head was not made for this target.
     """
     names = module_names(tensor_names(directory))
+    copies = [name for name, own in names.items() if own == _OUTPUT]
+    for name in copies:
+        del names[name]
+        _require_copy(directory, name, setup)
     tensors = read_tensors(directory, names)
     config = layer_config(directory, tensors)
     if config.hidden_size != setup.hidden_size:
@@ -130,6 +141,31 @@ def load_eagle(directory: Path, setup: DrafterSetup) -> EagleHead:
     public = {own: stored for stored, own in names.items()}
     fill(head, tensors, directory, lambda name: public.get(name, name))
     return cast_weights(head, setup.dtype, setup.device)
+
+
+def _require_copy(directory: Path, name: str, setup: DrafterSetup) -> None:
+    """Refuse an LM head that is not the target's, in the type that it runs in.
+
+    :param name: of the copy.
+    """
+    copy = read_tensors(directory, {name: name})[name]
+    stored = read_tensors(setup.target_directory, {n: n for n in _TARGET_OUTPUTS})
+    theirs = next((stored[n] for n in _TARGET_OUTPUTS if n in stored), None)
+    if theirs is None:
+        what = f"brings {name}, and the target stores no LM head to hold it against"
+    elif copy.shape != theirs.shape:
+        sizes = f"{list(copy.shape)}, the target's {list(theirs.shape)}"
+        what = f"{name} is {sizes}: it was made for another target"
+    elif not torch.equal(copy.to(setup.dtype), theirs.to(setup.dtype)):
+        what = f"{name} is not the target's LM head: it was made for another target"
+    else:
+        return
+    raise RunError(
+        what,
+        where=str(directory),
+        allowed="no LM head, or a copy of this target model's",
+        action="choose a head that was made for this target model",
+    )
 
 
 def module_names(stored: Collection[str]) -> dict[str, str]:

@@ -14,12 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from trtspec.errors import RunError
-from trtspec.models.eagle3_shape import LAYER_IDS
+from trtspec.models.eagle3_shape import FEWEST_LAYERS, LAYER_IDS
 from trtspec.reference.capture import FINAL
 from trtspec.reference.heads.eagle_config import flat_config, is_speculators
-
-_FEWEST_LAYERS = 6
-"""Below that TensorRT-LLM has no default, either (speculative/eagle3.py)."""
 
 
 def captured_layers(
@@ -71,7 +68,7 @@ def _default(captured: int, layers: int, directory: Path) -> tuple[int, ...]:
     """SafeAILab/EAGLE eagle/model/modeling_llama_kv.py; the same in TensorRT-LLM."""
     if captured == 1:
         return (layers - 1,)
-    if captured != 3 or layers < _FEWEST_LAYERS:
+    if captured != 3 or layers < FEWEST_LAYERS:
         raise _unfit(
             f"which layers the head reads is not known: it fuses {captured} states of "
             f"a target of {layers} layers",
