@@ -43,7 +43,8 @@ table:
 - **works**: upstream says yes.
 - **refused**: it ends with an error, or upstream says no. Blocking; `--ignore
   combination-refused` goes on.
-- **broken**: it was reported to fail. Blocking, with the fix where one is known.
+- **broken**: it was reported to fail. Blocking, with the fix where one is known; where
+  what was reported is wrong output, it cannot be ignored.
 - **ignored**: it is switched off. A warning where the recipe asks for it.
 - **untested**: upstream says so, or its sources disagree. A warning.
 - **?**: not established: no source that was read settles it. A warning where the recipe
@@ -98,10 +99,11 @@ def _known(entry: Combination) -> str:
     conditions = [*where, *_conditions(entry)]
     about = ", ".join(who) + (f" ({', '.join(conditions)})" if conditions else "")
     says = f": {entry.says}" if entry.says else ""
+    wrong = ", wrong output" if entry.wrong_text else ""
     fixed = f" Fixed in: {entry.fixed_in}." if entry.fixed_in else ""
     return (
-        f"- `{entry.backend}` `{entry.versions}`, {about}: **{entry.state}**{says}."
-        f"{fixed} Source: {entry.source}"
+        f"- `{entry.backend}` `{entry.versions}`, {about}: **{entry.state}**{wrong}"
+        f"{says}.{fixed} Source: {entry.source}"
     )
 
 

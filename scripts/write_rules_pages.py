@@ -6,6 +6,7 @@ python scripts/write_rules_pages.py
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,10 +21,12 @@ _MADE = "<!-- written by scripts/write_rules_pages.py from trtspec/check/catalog
 _IGNORING = """\
 `trtspec check --explain RULE` prints an entry. With `--ignore RULE`, which `check`,
 `plan` and `build` take, a finding is still shown, as ignored, and the artifact's
-manifest lists the rule. Warnings and notes may be ignored, blocking findings only
-where it says so below: where an expert may know better than an estimate or a
+manifest lists the rule. `run`, `serve` and `bench` take that artifact; given a recipe
+they build it and ignore nothing. Warnings and notes may be ignored, blocking findings
+only where it says so below: where an expert may know better than an estimate or a
 collected fact. What is known to make the output another one, and a checkpoint that
-cannot be read, never."""
+cannot be read, never. Of {never} not even a warning or a note may be
+ignored."""
 _LETTERS: dict[Severity, str] = {"blocking": "B", "warning": "W", "note": "n"}
 
 
@@ -62,7 +65,7 @@ def _overview_lines() -> Iterator[str]:
     yield "- **W**, warning: it is built, and something is likely not as wanted."
     yield "- **n**, note: good to know."
     yield ""
-    yield _IGNORING
+    yield _ignoring_at_all()
     for theme in themes():
         yield from ("", f"## [{theme.title}]({theme.name}.md)", "")
         yield from ("| rule | | finds |", "|---|---|---|")
@@ -70,6 +73,18 @@ def _overview_lines() -> Iterator[str]:
             letters = " ".join(_LETTERS[severity] for severity in entry.severity)
             link = f"[`{entry.id}`]({theme.name}.md#{entry.id})"
             yield f"| {link} | {letters} | {_cell(entry.says)} |"
+
+
+def _ignoring_at_all() -> str:
+    """Say what may be ignored, and of which rules nothing, however mild."""
+    mild = [
+        f"`{entry.id}`"
+        for theme in themes()
+        for entry in theme.entries
+        if not entry.ignorable_severities and entry.severity != ("blocking",)
+    ]
+    text = _IGNORING.format(never=f"{', '.join(mild[:-1])} and {mild[-1]}")
+    return textwrap.fill(text, 88, break_on_hyphens=False)
 
 
 def _page(theme: Theme) -> str:

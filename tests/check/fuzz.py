@@ -65,10 +65,14 @@ def attempt(function, *arguments):
 
 
 def assert_said_well(findings):
-    """Hold findings against what a reader needs: place, statement, and what to do."""
+    """Hold findings against what a reader needs: place, statement, and what to do.
+
+    None may be that a rule of ours failed.
+    """
     for finding in findings:
         text = "\n".join((finding.what, finding.why, finding.action, finding.snippet))
         assert finding.rule, finding
+        assert finding.rule != "rule-failed", finding
         assert finding.where, finding
         assert finding.what.strip(), finding
         assert not _NOT_OURS.search(text), text

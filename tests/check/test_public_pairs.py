@@ -37,6 +37,9 @@ PAIRS = [
 ]
 EAGLE3, EAGLE1 = "yuhuili/EAGLE3-LLaMA3.1-Instruct-8B", "yuhuili/EAGLE-Vicuna-7B-v1.3"
 MEDUSA, DFLASH = "FasterDecoding/medusa-vicuna-7b-v1.3", "z-lab/Qwen3-8B-DFlash-b16"
+OSS_120B = "lmsys/EAGLE3-gpt-oss-120b-bf16"
+OSS_20B = "SpecForge gpt-oss-20B-eagle3"
+OWN = {OSS_120B: "openai/gpt-oss-120b", OSS_20B: "openai/gpt-oss-20b"}
 REDRAFTER = "apple/ml-recurrent-drafter, its cmd/train.sh"
 LLAMA, QWEN, VICUNA = "meta-llama/Llama-3.1-8B", "Qwen/Qwen3-8B", "lmsys/vicuna-7b-v1.3"
 
@@ -99,6 +102,7 @@ def test_a_head_with_its_own_target_is_passed(findings, head, target):
         (EAGLE1, "lmsys/vicuna-33b-v1.3", {"drafter-hidden-size"}),
         (MEDUSA, "lmsys/vicuna-13b-v1.3", {"drafter-hidden-size"}),
         (REDRAFTER, "lmsys/vicuna-13b-v1.3", {"drafter-hidden-size"}),
+        (OSS_120B, "openai/gpt-oss-20b", {"captured-layers"}),
     ],
 )
 def test_a_head_with_another_target_is_refused_for_its_reason(
@@ -106,6 +110,30 @@ def test_a_head_with_another_target_is_refused_for_its_reason(
 ):
     kind = HEADS[head]["kind"]
     assert blocking(findings(head, target, kind, HOMES[kind])) == rules
+
+
+def test_heads_of_one_size_are_told_apart_by_the_layers_that_they_read(findings):
+    home = HOMES["eagle3"]
+    (deep,) = layers(findings(OSS_120B, "openai/gpt-oss-20b", "eagle3", home))
+    assert "names layers 1, 17, 33 of its target" in deep.what
+    assert "has 24" in deep.what
+    assert "trained for this target model" in deep.action
+    (shallow,) = layers(findings(OSS_20B, "openai/gpt-oss-120b", "eagle3", home))
+    assert shallow.severity == "warning"
+    for head, target in OWN.items():
+        assert not layers(findings(head, target, "eagle3", home))
+
+
+def test_every_published_head_reads_a_layer_deep_in_its_own_target():
+    for head, target in PAIRS:
+        named = HEADS[head]["expected"].get("target_layers")
+        if named:
+            depth = TARGETS[target]["config"]["num_hidden_layers"]
+            assert 0.75 * depth <= max(named) <= depth, (head, target)
+
+
+def layers(found):
+    return [finding for finding in found if finding.rule == "captured-layers"]
 
 
 @pytest.mark.parametrize(

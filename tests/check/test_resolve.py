@@ -152,8 +152,9 @@ def test_a_drafter_of_another_kind_is_blocking_at_its_line(tmp_path):
     finding = only(resolved)
     assert resolved.drafter is None
     assert (finding.rule, finding.severity) == ("checkpoint", "blocking")
-    assert "holds no medusa weights" in finding.what
-    assert "medusa_lm_head.pt" in finding.why
+    assert "is an EAGLE-1 or EAGLE-2 drafter" in finding.what
+    assert "a checkpoint of Medusa heads" in finding.why
+    assert finding.action.startswith("write method: eagle")
     assert finding.where.startswith(f"{tmp_path / 'recipe.yaml'}:")
 
 
@@ -168,3 +169,33 @@ def test_a_drafter_on_the_hub_is_noted_and_stays_unknown(tmp_path):
     resolved = resolve(drafting(tmp_path, model="org/heads"), "draft")
     assert only(resolved).rule == "download"
     assert (resolved.info, resolved.drafter) == (None, None)
+
+
+@pytest.mark.parametrize("name", ["smollm2-135m-instrct", "SmolLM2", ""])
+def test_a_misspelt_demo_model_is_told_its_name_as_a_line_of_the_recipe(tmp_path, name):
+    made = loaded(tmp_path, target={"model": f"demo:{name}"})
+    finding = only(resolve(made, "target"))
+    assert finding.severity == "blocking"
+    assert finding.action == f"write model: demo:{DEMO.name}"
+
+
+@pytest.mark.parametrize(
+    ("write", "method", "said", "action"),
+    [
+        (write_medusa, "eagle", "Medusa heads", "write method: medusa"),
+        (write_checkpoint, "eagle3", "language model", "write method: draft_target"),
+        (write_checkpoint, "eagle", "language model", "write method: draft_target"),
+    ],
+)
+def test_a_checkpoint_of_another_kind_is_called_what_it_is(
+    tmp_path, write, method, said, action
+):
+    write(tmp_path / "head")
+    speculation = {"method": method, "model": "./head"}
+    if method == "eagle3":
+        speculation["draft_length"] = 3
+    backend = "pytorch" if method == "eagle3" else "tensorrt"
+    made = loaded(tmp_path, backend=backend, speculation=speculation)
+    finding = only(resolve(made, "draft"))
+    assert said in finding.what
+    assert finding.action.startswith(action)

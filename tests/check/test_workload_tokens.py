@@ -26,6 +26,12 @@ def test_where_there_are_answers_they_alone_count(tmp_path):
     assert bound(tmp_path, line) == AcceptanceBound(1.0, "answers")
 
 
+@pytest.mark.parametrize("key", ["answer", "reference"])
+def test_answers_beside_the_prompt_count_as_init_counts_them(tmp_path, key):
+    found = bound(tmp_path, f'{{"prompt": "cccc", "{key}": "ab"}}', '{"prompt": "c"}')
+    assert found == AcceptanceBound(1.0, "answers")
+
+
 @pytest.mark.parametrize("line", ["", "{", '{"prompt": "zzz"}'])
 def test_a_workload_without_tokens_tells_nothing(tmp_path, line):
     assert bound(tmp_path, line) is None

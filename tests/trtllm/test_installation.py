@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.trtllm.machines import H200, write_examples
+from tests.trtllm.machines import write_examples
 from trtspec.errors import UsageError
 from trtspec.trtllm.facts import tensorrt_version
 from trtspec.trtllm.installation import (
@@ -38,15 +38,6 @@ def test_a_version_with_backend_pytorch_is_assumed_with_its_server(version, has_
     server = assumed_for(version).server
     assert (server is not None) == has_one
     assert server is None or server.name == "trtllm-serve"
-
-
-def test_compute_capability_is_the_first_gpus():
-    other = H200.model_copy(update={"compute_capability": "12.0"})
-    unknown = H200.model_copy(update={"compute_capability": None})
-    assert Installation(gpus=(H200, other)).compute_capability == 90
-    assert Installation(gpus=(other,)).compute_capability == 120
-    assert Installation(gpus=(unknown,)).compute_capability is None
-    assert Installation().compute_capability is None
 
 
 @pytest.mark.parametrize("version", ["1.3.0rc21", "1.3.0", "2.0", "1.3.0rc20.post1"])

@@ -33,6 +33,24 @@ def test_what_is_no_version_number_is_refused_with_its_place(text):
 
 
 @pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("1,2", "write --trtllm 1.2"),
+        ("1, 2, 1", "write --trtllm 1.2.1"),
+        ("1_3_0rc20", "write --trtllm 1.3.0rc20"),
+        ("tensorrt_llm==1.0.0", "write --trtllm 1.0.0"),
+        ("1.2.x", "write --trtllm 1.2"),
+        ("latest", ""),
+        ("main", ""),
+    ],
+)
+def test_the_number_that_was_meant_is_named(text, meant):
+    with pytest.raises(UsageError) as refused:
+        versions.parse(text, where="--trtllm")
+    assert refused.value.problems[0].action == meant
+
+
+@pytest.mark.parametrize(
     ("specifier", "inside", "outside"),
     [
         (">=0.17", ["0.17.0", "0.17.0.post1", "1.3.0rc1"], ["0.16.0", "0.17.0rc1"]),

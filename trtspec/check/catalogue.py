@@ -17,7 +17,7 @@ from trtspec.check.finding import SEVERITIES, Severity
 from trtspec.errors import UsageError
 
 _FOLDER = Path(__file__).with_name("catalogue")
-_NEAR = 0.5
+_NEAR = 0.7
 """How alike a name must be to be suggested."""
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
 
 from packaging.version import Version
 
 from trtspec.check.finding import SEVERITIES, Finding
 from trtspec.check.resolve import Resolved, resolve
 from trtspec.check.rules import MODEL_RULES, RULES, Rule
+from trtspec.check.rules.memory import gpu_memory
 from trtspec.check.rules.method import METHOD
 from trtspec.check.subject import Role, Subject, Where, key_itself
 from trtspec.errors import Problem
@@ -62,7 +64,10 @@ def check_recipe(
         version=version,
         gpus=tuple(gpus),
     )
-    ours = [f for rule in RULES for f in _looked(rule, subject)]
+    held = [
+        partial(rule, rules=rules) if rule is gpu_memory else rule for rule in RULES
+    ]
+    ours = [f for rule in held for f in _looked(rule, subject)]
     backends = [f for rule in rules for f in _looked(rule, subject)]
     findings = [*_not_repeated(ours, backends), *backends]
     return _ordered([*target.findings, *draft.findings, *findings])

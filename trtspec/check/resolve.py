@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import NamedTuple
 
 from trtspec.check.finding import Finding
 from trtspec.check.subject import SECTION, Role
-from trtspec.errors import Problem, TrtspecError
+from trtspec.errors import Problem, TrtspecError, UsageError
 from trtspec.methods.base import DrafterKind
+from trtspec.models.config import CONFIG
 from trtspec.models.demo import DEMO
 from trtspec.models.describe import describe
 from trtspec.models.drafter import DrafterInfo, describe_drafter
 from trtspec.models.drafter_files import loader_of
+from trtspec.models.drafter_signs import KIND_NAMES
 from trtspec.models.info import ModelInfo
+from trtspec.models.inspection_kind import tell
+from trtspec.models.json_file import read_json_object
 from trtspec.models.locate import ModelReference, parse_reference
+from trtspec.models.stored_files import stored_files
 from trtspec.recipe.load import LoadedRecipe
+
+_NAMES_A_METHOD = "method: "
+"""In an action that sends the checkpoint to the method that takes it."""
 
 
 class Resolved(NamedTuple):
@@ -66,7 +75,32 @@ def _described(
         return DEMO.info if reference.kind == "demo" else None, None
     if kind == "model":
         return describe(reference.path), None
-    return None, describe_drafter(reference.path, kind, reference.loader)
+    try:
+        return None, describe_drafter(reference.path, kind, reference.loader)
+    except UsageError as error:
+        told = any(_NAMES_A_METHOD in problem.action for problem in error.problems)
+        other = None if told else _other_kind(reference.path, kind)
+        raise other or error from None
+
+
+def _other_kind(directory: Path, wanted: DrafterKind) -> UsageError | None:
+    """Say what a checkpoint is that is no drafter of the wanted kind; None if it is."""
+    try:
+        config = read_json_object(directory / CONFIG)
+    except UsageError:
+        config = {}
+    told = tell(directory, config, stored_files(directory))
+    kind = told.kind
+    inside = kind == "model" and wanted in ("medusa", "mtp")
+    if kind is None or kind == wanted or inside:  # heads may lie in a whole model
+        return None
+    method = "draft_target" if kind == "model" else kind
+    return UsageError(
+        f"is {KIND_NAMES[kind]} ({told.by})",
+        where=str(directory),
+        allowed=KIND_NAMES[wanted],
+        action=f"write method: {method}, or give {KIND_NAMES[wanted]}",
+    )
 
 
 def _blocking(where: str, problem: Problem) -> Finding:

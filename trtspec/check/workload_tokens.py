@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from trtspec.check.subject import Subject
 from trtspec.errors import TrtspecError
 from trtspec.models.token_use import most_emitted, share_of, token_counts
+from trtspec.recipe.answers import answers_of
 from trtspec.recipe.workload import Prompt, load_prompts, prompts_path
 
 
@@ -57,12 +58,11 @@ def percent(share: float) -> str:
 
 
 def _texts(subject: Subject) -> tuple[list[str], str]:
-    said = [message for prompt in _prompts(subject) for message in prompt.messages]
-    written = [m for m in said if isinstance(m.get("content"), str)]
-    answers = [m["content"] for m in written if m.get("role") == "assistant"]
+    prompts = _prompts(subject)
+    answers = [answer.text for prompt in prompts for answer in answers_of(prompt)]
     if answers:
         return answers, "answers"
-    return [m["content"] for m in written], "prompts"
+    return [m["content"] for prompt in prompts for m in prompt.messages], "prompts"
 
 
 def _prompts(subject: Subject) -> tuple[Prompt, ...]:

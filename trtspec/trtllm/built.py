@@ -7,14 +7,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from trtspec.build.artifact import MANIFEST, Artifact
 from trtspec.check.finding import SEVERITIES, Finding
-from trtspec.check.rules.environment import by_variables
+from trtspec.check.rules.forced_acceptance import by_variables
 from trtspec.errors import RunError, UsageError
 from trtspec.trtllm.runtime import Runtime
 
 if TYPE_CHECKING:
-    from trtspec.build.artifact import Artifact
     from trtspec.recipe import Recipe
+    from trtspec.trtllm.engine.engine_config import EngineConfig
 
 _BUILD_AGAIN = "build it again: trtspec build RECIPE"
 
@@ -27,7 +28,7 @@ def built_findings(
     :param recipe: what engines made elsewhere are to do; an artifact has its own.
     :raises UsageError: if the directory is neither, or engines come without a recipe.
     """
-    if not (directory / "manifest.json").exists():
+    if not (directory / MANIFEST).exists():
         found = list(_engine_directory(directory, recipe, runtime))
     elif recipe is not None:
         raise UsageError(
@@ -46,20 +47,12 @@ def _order(finding: Finding) -> tuple[int, bool]:
 
 
 def _artifact(directory: Path, runtime: Runtime) -> Iterator[Finding]:
-    from trtspec.build.artifact import Artifact
-
     try:
         artifact = Artifact.open(directory)
     except RunError as error:
-        for problem in error.problems:
-            yield Finding(
-                "artifact-damaged",
-                "blocking",
-                problem.where or str(directory),
-                problem.what,
-                "it is not what was built, and is not run",
-                problem.action or _BUILD_AGAIN,
-            )
+        yield from _damaged(
+            error, directory, "it is not what was built, and is not run"
+        )
         return
     backend = artifact.recipe.backend
     yield from by_variables(os.environ, backend)
@@ -81,7 +74,7 @@ def _engine_directory(
 ) -> Iterator[Finding]:
     if not (directory / "config.json").exists():
         raise UsageError(
-            f"{directory} holds neither manifest.json nor config.json",
+            f"{directory} holds neither {MANIFEST} nor config.json",
             where="RECIPE",
             allowed="a recipe, an artifact that trtspec build made, or a directory "
             "that trtllm-build made",
@@ -102,6 +95,7 @@ def _engine_directory(
             where="--for",
             allowed="a recipe with backend: tensorrt",
         )
+    yield from by_variables(os.environ, loaded.backend)
     yield from _environment(runtime)
     yield from _engines(loaded, directory, (directory, None), None, runtime)
 
@@ -132,25 +126,15 @@ def _engines(
     runtime: Runtime,
 ) -> Iterator[Finding]:
     from trtspec.trtllm.engine.built_findings import Built, engine_findings
-    from trtspec.trtllm.engine.engine_config import read_engine
     from trtspec.trtllm.engine.run.load import Engines
 
-    target, draft = folders
-    try:
-        said = Engines(
-            read_engine(target), read_engine(draft) if draft else None, capability
-        )
-    except RunError as error:
-        problem = error.problems[0]
-        yield Finding(
-            "artifact-damaged",
-            "blocking",
-            problem.where,
-            problem.what,
-            "it is no engine that could be loaded",
-            problem.action or _BUILD_AGAIN,
-        )
+    target, draft = (_read(folder) for folder in folders)
+    for read in (target, draft):
+        if isinstance(read, RunError):
+            yield from _damaged(read, where, "it is no engine that could be loaded")
+    if target is None or isinstance(target, RunError) or isinstance(draft, RunError):
         return
+    said = Engines(target, draft, capability)
     version = runtime.installation.version or said.target.release
     if version is None:
         return
@@ -158,6 +142,28 @@ def _engines(
     built = Built(recipe, said, where)
     gpus = runtime.gpus(said.target.tp_size)
     yield from engine_findings(built, version, gpus, worker)
+
+
+def _read(folder: Path | None) -> EngineConfig | RunError | None:
+    """Read what an engine says of itself, or why it cannot be read."""
+    from trtspec.trtllm.engine.engine_config import read_engine
+
+    try:
+        return read_engine(folder) if folder else None
+    except RunError as error:
+        return error
+
+
+def _damaged(error: RunError, directory: Path, why: str) -> Iterator[Finding]:
+    for problem in error.problems:
+        yield Finding(
+            "artifact-damaged",
+            "blocking",
+            problem.where or str(directory),
+            problem.what,
+            why,
+            problem.action or _BUILD_AGAIN,
+        )
 
 
 def _release(artifact: Artifact, runtime: Runtime) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from packaging.version import InvalidVersion, Version
 
 from trtspec.check.finding import Finding, Severity
+from trtspec.check.subject import Subject
 from trtspec.trtllm import facts
 from trtspec.trtllm.facts.drivers import (
     built_with,
@@ -17,9 +18,18 @@ from trtspec.trtllm.facts.drivers import (
 )
 from trtspec.trtllm.gpu_signs import gpu_is_hidden
 from trtspec.trtllm.installation import Installation
-from trtspec.trtllm.surroundings import Surroundings
+from trtspec.trtllm.surroundings import Surroundings, look_around
 
 _WHERE = "installation"
+
+
+def software_fits(installation: Installation, _: Subject) -> Iterator[Finding]:
+    """Look at driver, CUDA and TensorRT, where TensorRT-LLM is installed at all.
+
+    A rule of both backends.
+    """
+    if installation.package is not None:
+        yield from environment_findings(installation, look_around())
 
 
 def environment_findings(

@@ -76,14 +76,6 @@ class Installation:
     absences: tuple[Absence, ...] = ()
     server: Path | None = None
 
-    @property
-    def compute_capability(self) -> int | None:
-        """The first GPU's, as 90 for 9.0; None if there is none or it is not known."""
-        first = next(iter(self.gpus), None)
-        if first is None or first.compute_capability is None:
-            return None
-        return int(first.compute_capability.replace(".", ""))
-
     def versions(self) -> dict[str, str]:
         """Versions of what builds and runs here, ours and Python's among them."""
         found = {

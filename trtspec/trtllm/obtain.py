@@ -19,4 +19,4 @@ def release(version: str) -> str:
 
 def runs_on_reference(method: Method) -> bool:
     """Whether backend reference has the method."""
-    return any(entry.covers("reference", None) for entry in method.exactness())
+    return method.covered("reference", None)

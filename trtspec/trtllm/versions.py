@@ -7,12 +7,15 @@ does not hold 1.0.0rc3, ``>=1.0.0rc0`` does, and ``<1.2`` holds no release candi
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
 from trtspec.errors import UsageError
+
+_NUMBER = re.compile(r"\d+(?:\.\d+)+(?:rc\d+)?(?:\.post\d+)?")
 
 
 def parse(text: str, *, where: str = "") -> Version:
@@ -29,7 +32,17 @@ def parse(text: str, *, where: str = "") -> Version:
             f"{text!r} is not a version number",
             where=where,
             allowed="a TensorRT-LLM release such as 0.20.0, 1.2.1 or 1.3.0rc20",
+            action=f"write {where} {meant}".replace("  ", " ")
+            if (meant := _meant(text))
+            else "",
         ) from None
+
+
+def _meant(text: str) -> str:
+    """Give the version number that a text has in it, with commas for points too."""
+    pointed = re.sub(r"(?<=\d)\s*[,;:_]\s*(?=\d)", ".", text)
+    found = _NUMBER.search(pointed)
+    return found[0] if found else ""
 
 
 @cache

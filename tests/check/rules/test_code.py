@@ -78,15 +78,11 @@ def on_pytorch(target=None, draft=None, **changes):
     return list(own_code(subject(*models, backend="pytorch", **changes)))
 
 
-def test_on_pytorch_a_targets_code_is_not_executed_unless_asked_for():
+def test_on_pytorch_a_targets_code_is_not_executed():
     assert on_pytorch() == []
     (finding,) = on_pytorch("deepseek_v3")
     assert (finding.severity, finding.where) == ("note", "target.model")
     assert "not established" in finding.why
-    trusted = {"llm_args": {"trust_remote_code": True}}
-    (finding,) = on_pytorch("deepseek_v3", pytorch=trusted)
-    assert finding.severity == "warning"
-    assert "pytorch.llm_args sets trust_remote_code" in finding.why
 
 
 def test_on_pytorch_a_draft_models_code_may_be_executed():

@@ -140,3 +140,12 @@ def test_a_whole_vocabulary_and_unreadable_tables_give_no_finding(tmp_path):
     for rule in (draft_tables, vocabulary_overlap):
         assert not list(rule(replace(whole, drafter=drafter)))
         assert not list(rule(replace(whole, drafter=None)))
+
+
+def test_ids_outside_hide_neither_duplicates_nor_other_marks(tmp_path):
+    found = list(draft_tables(made(tmp_path, [1, 0, *[0] * 5, 90], EVEN)))
+    assert [finding.severity for finding in found] == ["blocking", "warning", "warning"]
+    outside, twice, marks = found
+    assert "to ids that the target does not have" in outside.what
+    assert twice.values["ids"] == [1]
+    assert "t2d marks 8 ids" in marks.what

@@ -50,6 +50,23 @@ def test_the_draft_models_context_counts_too():
     assert "above the 32 tokens that the draft model" in finding.what
 
 
+def test_models_with_one_limit_are_told_of_once():
+    both = subject(
+        MODEL, DRAFT, limits=limits(max_total_tokens=4097), speculation=DRAFT_TARGET
+    )
+    finding = only(context_length(both))
+    assert "that the target and the draft models were made for" in finding.what
+
+
+def test_of_two_limits_the_smaller_one_is_to_be_met():
+    shorter = replace(DRAFT, context_length=32)
+    asked = limits(max_total_tokens=4097)
+    found = subject(MODEL, shorter, limits=asked, speculation=DRAFT_TARGET)
+    target, draft = context_length(found)
+    assert ("4096 tokens" in target.what, "32 tokens" in draft.what) == (True, True)
+    assert target.action == draft.action == "set limits.max_total_tokens to 32 or less"
+
+
 @pytest.mark.parametrize("target", [None, replace(MODEL, context_length=None)])
 def test_a_model_without_a_known_context_gives_no_finding(target):
     assert not list(context_length(subject(target)))

@@ -16,6 +16,7 @@ NO_ENGINE = [m for m in PYTORCH_ONLY if m != "auto"]
 ON_REFERENCE = ["none", *BY_TOKENS, *ENGINE_ONLY, *NO_ENGINE]
 ON_ENGINES = ["none", *BY_TOKENS, *ENGINE_ONLY]
 ON_PYTORCH = [m for m in SMALLEST if m not in (*ENGINE_ONLY, *NEWEST_ONLY)]
+RUN_ON = {"tensorrt": ON_ENGINES, "pytorch": ON_PYTORCH, "reference": ON_REFERENCE}
 TYPICAL = {"acceptance": "typical", "posterior_threshold": 0.1}
 
 
@@ -53,19 +54,24 @@ def test_method_that_the_backend_lacks_is_refused_with_where_it_runs(method):
     finding = only(runs_on_backend(subject(method, "pytorch")))
     assert (finding.severity, finding.where) == ("blocking", "speculation.method")
     assert f"method {method} does not run on backend pytorch" in finding.what
-    assert finding.why == "it runs on: reference or tensorrt"
-    assert finding.action.startswith("set backend: reference or tensorrt, or")
+    assert finding.why == "it runs on: reference and tensorrt"
+    assert finding.action == (
+        "set backend: reference or backend: tensorrt, or choose another method; "
+        "pytorch has ngram, draft_target, eagle3, mtp, user, auto"
+    )
+    assert finding.snippet == "backend: reference"
+    assert finding.values["runs_on"] == ["reference", "tensorrt"]
 
 
 @pytest.mark.parametrize(
     ("method", "backend", "homes"),
-    [(method, "tensorrt", "reference or pytorch") for method in NO_ENGINE]
+    [(method, "tensorrt", "reference and pytorch") for method in NO_ENGINE]
     + [("auto", "tensorrt", "pytorch"), ("auto", "reference", "pytorch")],
 )
 def test_a_home_is_named_once_however_many_releases_it_has(method, backend, homes):
     finding = only(runs_on_backend(subject(method, backend)))
     assert finding.why == f"it runs on: {homes}"
-    assert finding.action == f"set backend: {homes}, or choose another method"
+    assert set(finding.values["methods_here"]) == set(RUN_ON[backend]) - {"none"}
     assert not list(keeps_the_output(subject(method, backend)))
 
 
@@ -83,6 +89,7 @@ def test_what_only_the_reference_engine_does_is_refused_elsewhere(
     assert finding.severity == "blocking"
     assert finding.what.startswith(f"method {named} does not run on backend {backend}")
     assert finding.why == "it runs on: reference"
+    assert finding.action.startswith("set backend: reference, or choose another method")
     assert not list(runs_on_backend(subject(method, "reference", **keys)))
 
 
@@ -121,8 +128,15 @@ def test_sampling_is_refused_where_the_release_ignores_it(version):
     finding = only(keeps_the_output(sampled))
     assert finding.severity == "blocking"
     assert finding.what == "lossy: eagle3 on backend pytorch, temperature 0.7"
-    assert "sampling.temperature to 0" in finding.action
+    assert "sampling.temperature to 0, take TensorRT-LLM >=1.2,<1.3 or >=1.3.0rc22" in (
+        finding.action
+    )
     assert not list(keeps_the_output(subject("eagle3", "pytorch", version=version)))
+
+
+def test_the_release_from_which_sampled_drafts_of_heads_are_exact_is_offered():
+    finding = only(keeps_the_output(subject("mtp", "pytorch", 0.6, version="1.2.1")))
+    assert "take TensorRT-LLM >=1.3.0rc22,<1.5, where it is exact" in finding.action
 
 
 @pytest.mark.parametrize("method", ENGINE_ONLY)

@@ -184,3 +184,10 @@ def test_a_gguf_is_blocking_on_tensorrt_llm(backend):
 def test_a_format_that_the_backend_reads_gives_no_finding(backend, stored):
     model = replace(MODEL, format=stored)
     assert not list(stored_format(subject(model, backend=backend)))
+
+
+def test_an_id_behind_the_rows_blocks_though_there_are_fewer_entries():
+    finding = only(tokenizer(subject(replace(MODEL, highest_token=16))))
+    assert finding.severity == "blocking"
+    assert "16 entries, ids up to 16, its vocabulary 16 rows" in finding.what
+    assert not list(tokenizer(subject(replace(MODEL, highest_token=15))))

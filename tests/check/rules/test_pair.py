@@ -12,7 +12,7 @@ def pair(target, draft):
     return subject(target, draft, speculation=DRAFT_TARGET)
 
 
-@pytest.mark.parametrize(("parameters", "warned"), [(999_999, 0), (1_000_000, 1)])
+@pytest.mark.parametrize(("parameters", "warned"), [(100_000, 0), (1_000_000, 1)])
 def test_a_draft_model_as_large_as_the_target_is_pointed_at(parameters, warned):
     found = pair(MODEL, replace(DRAFT, parameters=parameters))
     findings = list(draft_is_smaller(found))
@@ -26,3 +26,11 @@ def test_a_draft_model_as_large_as_the_target_is_pointed_at(parameters, warned):
 @pytest.mark.parametrize(("target", "draft"), [(MODEL, None), (None, DRAFT)])
 def test_half_a_pair_gives_no_finding(target, draft):
     assert not list(draft_is_smaller(pair(target, draft)))
+
+
+@pytest.mark.parametrize("parameters", [100_001, 390_000, 999_999])
+def test_a_draft_model_above_a_tenth_is_noted(parameters):
+    (finding,) = draft_is_smaller(pair(MODEL, replace(DRAFT, parameters=parameters)))
+    assert finding.severity == "note"
+    assert f"{parameters / 1e6:.0%} of the target's" in finding.why
+    assert "a tenth" in finding.action

@@ -77,3 +77,9 @@ def test_a_chat_template_may_have_what_transformers_adds_to_jinja(tmp_path):
     text = "{% for m in messages %}{%- generation -%}{{ m }}{% endgeneration %}"
     (tmp_path / "chat.jinja").write_text(text + "{% break %}{% endfor %}")
     assert template_findings(tmp_path) == []
+
+
+def test_a_line_that_is_no_prompt_has_something_to_do(tmp_path):
+    (tmp_path / "prompts.jsonl").write_text('{"prompt": ["a"]}\n')
+    (finding,) = findings(tmp_path)
+    assert finding.action

@@ -5,6 +5,7 @@ from packaging.version import Version
 from tests.methods.samples import SMALLEST
 from tests.trtllm.machines import H200
 from trtspec.check.subject import Subject, key_itself
+from trtspec.gpu_kinds import kind_of
 from trtspec.recipe import Recipe
 from trtspec.trtllm.combinations.engines import go_together_on_engines
 from trtspec.trtllm.combinations.served import go_together_served
@@ -41,7 +42,8 @@ def found(made, version, *, capability=None, **models):
     rule = go_together_served
     if made.backend == "tensorrt":
         rule = go_together_on_engines
-    return list(rule(here, Subject(made, key_itself, **models)))
+    seen = {"gpus": tuple(map(kind_of, gpus))} | models
+    return list(rule(here, Subject(made, key_itself, **seen)))
 
 
 def told(made, version, feature, **machine):

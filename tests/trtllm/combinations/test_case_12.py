@@ -48,6 +48,8 @@ def test_eagle3_on_compute_capability_12_names_the_fix(version, blocks):
     finding = only(recipe("eagle3"), version, "compute_capability", capability="12.0")
     assert finding.severity == ("blocking" if blocks else "warning")
     assert "compute capability 12.0" in finding.what
+    is_wrong = version.startswith("1.2.0rc")  # bad text, where 1.3.0rc9 only hangs
+    assert (finding.rule == "combination-wrong") == is_wrong
     assert "pull request 12795" in finding.why.replace(
         "pull requests 8944 and", "pull request"
     )

@@ -2,11 +2,12 @@
 
 import pytest
 
-from tests.trtllm.combinations.asking import found, gpu, recipe, told
+from tests.trtllm.combinations.asking import found, recipe, told
+from trtspec.check.rules.gpu_support import gpu_is_supported
 from trtspec.check.subject import Subject, key_itself
-from trtspec.gpu_kinds import gpu_kinds
+from trtspec.gpu_kinds import gpu_kind, gpu_kinds
 from trtspec.trtllm.capability import capability_of, shown
-from trtspec.trtllm.installation import Installation
+from trtspec.trtllm.combinations.asked import asked_of_engines, asked_of_server
 
 
 def asked(method, version, *, feature, capability=None, target=None, **flags):
@@ -30,6 +31,18 @@ UNTESTED = [("combination-untested", "warning")]
 )
 def test_lora_with_speculation_is_not_established(method, version, flags):
     assert asked(method, version, feature="lora", **flags) == UNKNOWN
+
+
+@pytest.mark.parametrize("gpu", ["T4", "V100 16GB"])
+@pytest.mark.parametrize("backend", ["tensorrt", "pytorch"])
+def test_an_old_gpu_that_is_asked_about_is_one_finding(gpu, backend):
+    method = "medusa" if backend == "tensorrt" else "eagle3"
+    made = recipe(method, backend=backend)
+    subject = Subject(made, key_itself, gpus=(gpu_kind(gpu),))
+    asked_of = asked_of_engines if backend == "tensorrt" else asked_of_server
+    assert [f.rule for f in gpu_is_supported(subject)] == ["gpu-support"]
+    features = [one.feature for one in asked_of(subject)]
+    assert "compute_capability" not in features
 
 
 def test_lora_that_is_switched_off_or_without_speculation_passes():
@@ -60,8 +73,9 @@ def test_quantized_weights_by_method(method, kind, wanted):
         ("lookahead", "0.20.0", "12.0", [("combination-broken", "blocking")]),
         ("medusa", "1.2.1", "10.0", UNKNOWN),
         ("ngram", "0.20.0", "10.0", UNKNOWN),
-        ("eagle", "0.17.0", "7.5", [("combination-refused", "blocking")]),
-        ("draft_target", "1.2.1", "7.0", [("combination-refused", "blocking")]),
+        # that the GPU is too old at all is gpu-support's to say
+        ("eagle", "0.17.0", "7.5", []),
+        ("draft_target", "1.2.1", "7.0", []),
         ("eagle", "1.2.1", "9.0", []),
         ("medusa", "1.2.1", "8.6", []),
     ],
@@ -91,11 +105,16 @@ def test_capability_is_written_as_nvidia_does():
     assert [shown(number) for number in (75, 90, 121)] == ["7.5", "9.0", "12.1"]
 
 
-def test_gpus_that_are_asked_about_count_before_those_that_are_here():
+def test_the_oldest_gpu_counts():
     made = recipe("medusa", backend="tensorrt")
-    here = Installation(gpus=(gpu("9.0"),))
-    newest = max(gpu_kinds(), key=lambda kind: kind.capability or 0)
-    asked_about = Subject(made, key_itself, gpus=(newest,))
-    assert capability_of(here, asked_about) == newest.capability
-    assert capability_of(here, Subject(made, key_itself)) == 90
-    assert capability_of(Installation(), Subject(made, key_itself)) is None
+    kinds = sorted(
+        (kind for kind in gpu_kinds() if kind.capability),
+        key=lambda kind: -(kind.capability or 0),
+    )
+    assert capability_of(Subject(made, key_itself, gpus=tuple(kinds))) == (
+        kinds[-1].capability
+    )
+    unknown = kinds[0].model_copy(update={"compute_capability": None})
+    both = (unknown, kinds[0])
+    assert capability_of(Subject(made, key_itself, gpus=both)) == kinds[0].capability
+    assert capability_of(Subject(made, key_itself)) is None

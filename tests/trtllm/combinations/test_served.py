@@ -3,9 +3,11 @@
 import json
 
 import pytest
+from packaging.version import Version
 
 from tests.trtllm.combinations.asking import found, only, recipe, told
 from tests.trtllm.pytorch.compile.recipes import target
+from trtspec.trtllm.pytorch.compile import compile_args
 
 LORA = {"lora_config": {"max_lora_rank": 8}}
 
@@ -20,6 +22,7 @@ def words(findings):
 
 TREE = {"tree": "dynamic", "tree_top_k": 4, "tree_tokens": 8}
 REFUSED = [("combination-refused", "blocking")]
+WRONG = [("combination-wrong", "blocking")]
 BROKEN = [("combination-broken", "blocking")]
 IGNORED = [("combination-ignored", "warning")]
 UNTESTED = [("combination-untested", "warning")]
@@ -29,19 +32,31 @@ UNKNOWN = [("combination-unknown", "warning")]
 @pytest.mark.parametrize(
     ("method", "version", "key", "feature", "wanted"),
     [
-        ("eagle3", "1.2.1", "pipeline_parallel_size", "pipeline_parallel", REFUSED),
-        ("mtp", "1.4.0rc4", "pipeline_parallel_size", "pipeline_parallel", REFUSED),
-        ("user", "1.0.0", "pipeline_parallel_size", "pipeline_parallel", REFUSED),
-        ("mtp", "1.1.0", "pipeline_parallel_size", "pipeline_parallel", UNKNOWN),
-        ("suffix", "1.3.0rc22", "context_parallel_size", "context_parallel", REFUSED),
-        ("mtp", "1.0.0", "context_parallel_size", "context_parallel", UNKNOWN),
-        ("user", "1.2.1", "context_parallel_size", "context_parallel", UNKNOWN),
+        ("eagle3", "1.2.0rc8", "pipeline_parallel_size", "pipeline_parallel", REFUSED),
+        ("mtp", "1.3.0rc20", "pipeline_parallel_size", "pipeline_parallel", REFUSED),
+        ("user", "1.2.0rc2", "pipeline_parallel_size", "pipeline_parallel", REFUSED),
+        ("suffix", "1.3.0rc20", "context_parallel_size", "context_parallel", REFUSED),
+        ("user", "1.2.0rc2", "context_parallel_size", "context_parallel", UNKNOWN),
+        ("user", "1.2.0rc2", "max_beam_width", "beams", UNKNOWN),
     ],
 )  # fmt: skip
 def test_parallelism(method, version, key, feature, wanted):
     findings = asked(method, version, feature=feature, llm_args={key: 2})
     assert words(findings) == wanted
     assert not asked(method, version, feature=feature, llm_args={key: 1})
+
+
+@pytest.mark.parametrize("version", ["1.0.0", "1.2.1", "1.4.0rc4"])
+@pytest.mark.parametrize(
+    ("key", "feature"),
+    [
+        ("pipeline_parallel_size", "pipeline_parallel"),
+        ("context_parallel_size", "context_parallel"),
+        ("max_beam_width", "beams"),
+    ],
+)
+def test_what_the_configuration_refuses_is_told_there_alone(version, key, feature):
+    assert not asked("eagle3", version, feature=feature, llm_args={key: 2})
 
 
 @pytest.mark.parametrize(
@@ -91,7 +106,7 @@ def workload(prompts):
         ("mtp", "1.2.1", {"draft_length": 3}, UNTESTED),
         ("mtp", "1.2.1", {"draft_length": 1}, []),
         ("eagle3", "1.2.1", {}, []),
-        ("eagle3", "1.4.0rc4", TREE, BROKEN),
+        ("eagle3", "1.4.0rc4", TREE, WRONG),
         ("ngram", "1.4.0rc4", {}, []),
         ("eagle3", "1.3.0rc9", {"draft_length": {8: 4}}, BROKEN + UNKNOWN),
         ("eagle3", "1.5.0", {}, UNKNOWN),
@@ -174,9 +189,18 @@ def test_logits_for_logprobs(method, version, wanted):
 
 
 @pytest.mark.parametrize("version", ["1.0.0", "1.2.1", "1.4.0rc4"])
-def test_draft_model_is_shared_as_the_target_is(version):
+def test_draft_model_is_shared_as_the_target_is_and_compiling_says_so(version):
     made = recipe("draft_target", target={"tensor_parallel": 4}, tensor_parallel=1)
-    finding = only(made, version, "draft_tensor_parallel")
+    assert not told(made, version, "draft_tensor_parallel")
+    remarks = compile_args(made, Version(version)).remarks
+    assert [r.values for r in remarks if r.rule == "draft-parallel"] == [
+        {"draft": 1, "target": 4}
+    ]
+
+
+def test_draft_model_is_shared_as_the_target_is_in_candidates_too():
+    made = recipe("draft_target", target={"tensor_parallel": 4}, tensor_parallel=1)
+    finding = only(made, "1.3.0rc9", "draft_tensor_parallel")
     assert finding.rule == "combination-ignored"
     assert "1 of the draft model, 4 of the target" in finding.what
 
@@ -210,10 +234,17 @@ def test_defaults_that_nobody_established_are_one_note():
     assert findings[0].values["features"] == ["cuda_graphs", "kv_reuse"]
 
 
+@pytest.mark.parametrize("version", ["1.3.0rc10", "2.0"])
+def test_of_a_release_that_is_refused_as_a_whole_defaults_are_not_told(version):
+    findings = found(recipe("ngram"), version)
+    assert ("combination-unknown", "note") not in words(findings)
+
+
 @pytest.mark.parametrize("version", ["1.0.0", "1.2.1", "1.3.0rc7"])
 def test_method_that_the_version_lacks_is_no_matter_of_combinations(version):
     known = version != "1.3.0rc7"
-    assert bool(found(recipe("suffix"), version)) != known
+    made = recipe("suffix", options={"llm_args": {"max_beam_width": 2}})
+    assert bool(found(made, version)) != known
 
 
 @pytest.mark.parametrize(
@@ -229,3 +260,11 @@ def test_target_with_sliding_windows(method, version, severities):
     findings = told(recipe(method), version, "sliding_window", target=sliding)
     assert [one.severity for one in findings] == severities
     assert {one.rule for one in findings} <= {"combination-untested"}
+
+
+def test_a_dynamic_tree_over_sliding_windows_is_told_by_the_rule_tree_alone():
+    sliding = target(sliding_window=128)
+    made = recipe("eagle3", draft_length=4, **TREE)
+    assert not told(made, "1.4.0rc4", "sliding_window", target=sliding)
+    remarks = compile_args(made, Version("1.4.0rc4"), sliding).remarks
+    assert [r.severity for r in remarks if r.rule == "tree"] == ["warning"]

@@ -60,6 +60,7 @@ def test_each_entry_names_what_exists_and_says_what_is_to_be_done(entry):
     assert not entry.told_by or entry.told_by in rules()
     if entry.state == "broken":
         assert entry.fixed_in
+    assert not entry.wrong_text or entry.state == "broken"
     if entry.state != "works":
         assert entry.says
         assert entry.instead or entry.backend == "tensorrt"
@@ -77,6 +78,16 @@ def test_each_snippet_is_a_section_that_a_recipe_can_have():
 def test_each_source_is_a_path_or_an_address_or_names_what_was_read():
     for entry in all_combinations():
         assert re.search(r"https://|/|README|feature matrices", entry.source), entry
+
+
+def test_what_is_reported_as_wrong_text_is_marked_and_cannot_be_ignored():
+    words = re.compile(r"bad text|outside the grammar|garbage|wrong (text|output)")
+    for entry in all_combinations():
+        if entry.state == "broken":
+            assert bool(words.search(entry.says)) == entry.wrong_text, entry.says
+    assert any(entry.wrong_text for entry in all_combinations())
+    assert rules()["combination-wrong"].ignorable_severities == ()
+    assert rules()["combination-broken"].ignorable_severities == ("blocking",)
 
 
 def test_every_feature_is_the_subject_of_an_entry():

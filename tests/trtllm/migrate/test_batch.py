@@ -81,11 +81,13 @@ def test_a_schedule_copied_from_1_2_is_recognised_on_main():
     [
         ({4: 3, 16: 2}, "main", "must map to the draft length 4"),
         ({8: 4, 32: 2}, "1.2", "wants an entry for batch size 1"),
-        ({8: 4, 16: 0, 32: 2}, "main", "something for a larger one"),
         ({8: 4, 16: 6}, "main", "no value may be above it"),
-        ({0: 4}, "main", "begin at 1"),
+        ({0: 4, 8: 2}, "main", "the key 0 is no batch size: they begin at 1"),
+        ({8: 4, 16: -1}, "main", "16: -1 is below 0, which drafts nothing"),
+        ({8: "four"}, "main", "8: 'four' is no draft length"),
+        ({8: True}, "main", "8: True is no draft length"),
         ([4, 2], "main", "a map of batch size"),
-        ({8: 4, "many": 2}, "main", "whole numbers"),
+        ({8: 4, "many": 2}, "main", "the key 'many' is no batch size"),
     ],
 )
 def test_a_schedule_that_no_release_takes_is_blocked(given_schedule, source, what):

@@ -95,7 +95,48 @@ def test_a_limit_that_no_batch_reaches_is_not_said_to_be_folded():
     assert change.reason == "never reached: max_batch_size is 32"
 
 
-def test_a_zero_that_main_refuses_is_left_out_of_a_schedule():
-    spec = eagle3("main", draft_len_schedule={8: 4, 16: 0})
-    result = spec_of(move(spec, "main", "main", max_batch_size=32))
-    assert result["draft_len_schedule"] == {8: 4}
+ZEROS = [{8: 4, 16: 0}, {8: 4, 16: 0, 32: 2}, {4: 4, 8: 0, 16: 0, 99: 3}]
+
+
+@pytest.mark.parametrize("schedule", ZEROS, ids=str)
+def test_a_zero_is_off_to_main_and_stays_with_a_warning(schedule):
+    spec = eagle3("main", draft_len_schedule=schedule)
+    moved = move(spec, "main", "main", max_batch_size=32)
+    assert spec_of(moved) == spec
+    assert not moved.alters
+    (warning,) = about(moved, "draft_len_schedule", "warned")
+    assert "goes stale" in warning.reason
+
+
+@pytest.mark.parametrize(
+    ("schedule", "idle", "safe"),
+    [
+        (ZEROS[0], "drafted above 8 requests", "{8: 4, 32: 1}"),
+        (ZEROS[1], "drafted for 9 to 16 requests", "{8: 4, 16: 1, 32: 2}"),
+        (ZEROS[2], "drafted for 5 to 16 requests", "{4: 4, 16: 1, 32: 3}"),
+        (
+            {1: 4, 2: 0, 4: 2},
+            "drafted for 2 requests and above 4 requests",
+            "{1: 4, 2: 1, 4: 2, 32: 1}",
+        ),
+    ],
+    ids=str,
+)
+def test_it_is_said_when_nothing_is_drafted_and_what_never_pauses(schedule, idle, safe):
+    moved = move(
+        eagle3("main", draft_len_schedule=schedule), "main", "main", max_batch_size=32
+    )
+    told = [change.reason for change in about(moved, "draft_len_schedule", "warned")]
+    assert any(idle in text and text.endswith(safe) for text in told)
+
+
+def test_a_zero_between_two_steps_is_carried_into_the_other_reading():
+    early = eagle3(
+        "1.2", eagle3_one_model=False, draft_len_schedule={1: 4, 9: 0, 17: 2}
+    )
+    moved = move(early, "1.2", "main", max_batch_size=32)
+    assert spec_of(moved)["draft_len_schedule"] == {8: 4, 16: 0, 32: 2}
+    late = eagle3("main", draft_len_schedule={8: 4, 16: 0, 24: 2})
+    result = spec_of(move(late, "main", "1.2", max_batch_size=32))
+    assert result["draft_len_schedule"] == {1: 4, 9: 0, 17: 2, 25: 0}
+    assert spec_of(move(early, "1.2", "1.2", max_batch_size=32)) == early

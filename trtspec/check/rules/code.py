@@ -53,18 +53,15 @@ def _on_pytorch(subject: Subject, role: Role) -> Finding:
     """Tell whether TensorRT-LLM executes it.
 
     Of a drafter in the target's engine it always loads the configuration with
-    ``trust_remote_code`` (tensorrt_llm/_torch/models/modeling_speculative.py).
+    ``trust_remote_code`` (tensorrt_llm/_torch/models/modeling_speculative.py); a recipe
+    cannot set that key.
     """
-    options = subject.recipe.pytorch
-    trusted = options is not None and options.llm_args.get(_TRUST) is True
     what = f"the {role} model comes with code of its own (auto_map)"
     where = subject.where_model(role)
-    if trusted or role == "draft":
+    if role == "draft":
         why = (
-            f"pytorch.llm_args sets {_TRUST}, which lets TensorRT-LLM execute it"
-            if trusted
-            else "TensorRT-LLM loads a drafter's configuration with that allowed, and "
-            "may execute it"
+            f"TensorRT-LLM loads a drafter's configuration with {_TRUST}, and may "
+            "execute it"
         )
         action = "read it before, or choose a checkpoint without"
         return Finding("own-code", "warning", where, what, why, action)

@@ -41,10 +41,26 @@ def draft_tables(subject: Subject) -> Iterator[Finding]:
     tables = _tables(drafter)
     if target is None or drafter is None or tables is None:
         return
-    rows = target.vocabulary_rows
-    if tables.holds_ids(rows):
+    if tables.holds_ids(target.vocabulary_rows):
         yield _ids_for_offsets(subject, drafter, tables)
-    elif outside := tables.outside(rows):
+        return
+    faults = [
+        *_outside(subject, tables, target.vocabulary_rows),
+        *_duplicates(subject, tables),
+        *_other_marks(subject, tables),
+    ]
+    yield from faults
+    if not faults and not tables.in_order:
+        yield _finding(
+            subject,
+            "note",
+            "the ids that d2t leads to are not in rising order",
+            "no harm by itself, but published tables are in order",
+        )
+
+
+def _outside(subject: Subject, tables: DraftVocabulary, rows: int) -> Iterator[Finding]:
+    if outside := tables.outside(rows):
         yield _finding(
             subject,
             "blocking",
@@ -54,7 +70,10 @@ def draft_tables(subject: Subject) -> Iterator[Finding]:
             "these drafts are ids without a row",
             values={"count": len(outside), "target_rows": rows},
         )
-    elif twice := tables.duplicates:
+
+
+def _duplicates(subject: Subject, tables: DraftVocabulary) -> Iterator[Finding]:
+    if twice := tables.duplicates:
         yield _finding(
             subject,
             "blocking" if subject.recipe.backend == "reference" else "warning",
@@ -63,22 +82,18 @@ def draft_tables(subject: Subject) -> Iterator[Finding]:
             "a proposal does not tell how likely such a token is",
             values={"count": len(twice), "ids": list(twice[:1000])},
         )
-    elif tables.marked is not None and tables.marked != frozenset(tables.ids):
+
+
+def _other_marks(subject: Subject, tables: DraftVocabulary) -> Iterator[Finding]:
+    led_to = frozenset(tables.ids)
+    if tables.marked is not None and tables.marked != led_to:
         yield _finding(
             subject,
             "warning",
-            f"t2d marks {len(tables.marked)} ids, and d2t leads to "
-            f"{len(set(tables.ids))}, {len(tables.marked & set(tables.ids))} of them "
-            "marked",
+            f"t2d marks {len(tables.marked)} ids, and d2t leads to {len(led_to)}, "
+            f"{len(tables.marked & led_to)} of them marked",
             "drafts go by d2t alone; one of the two is from another head",
-            values={"marked": len(tables.marked), "led_to": len(set(tables.ids))},
-        )
-    elif not tables.in_order:
-        yield _finding(
-            subject,
-            "note",
-            "the ids that d2t leads to are not in rising order",
-            "no harm by itself, but published tables are in order",
+            values={"marked": len(tables.marked), "led_to": len(led_to)},
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from trtspec.check.finding import Finding
-from trtspec.check.subject import Subject
+from trtspec.check.subject import Role, Subject
 
 _SIZES = (
     "tree_tokens",
@@ -21,20 +21,27 @@ _SIZES = (
 
 
 def context_length(subject: Subject) -> Iterator[Finding]:
-    """Refuse sequences that are longer than a model was made for."""
+    """Refuse sequences that are longer than a model was made for.
+
+    Models with one limit are told of once.
+    """
     wanted = subject.recipe.limits.max_total_tokens
+    roles: dict[int, list[Role]] = {}
     for role, model in subject.models:
         longest = model.context_length
         if longest is not None and wanted > longest:
-            yield Finding(
-                "context-length",
-                "blocking",
-                subject.where("limits", "max_total_tokens"),
-                f"max_total_tokens {wanted} is above the {longest} tokens that the "
-                f"{role} model was made for",
-                "beyond its context length a model gives garbage or fails",
-                f"set limits.max_total_tokens to {longest} or less",
-            )
+            roles.setdefault(longest, []).append(role)
+    for longest, of in roles.items():
+        models = "models were" if len(of) > 1 else "model was"
+        yield Finding(
+            "context-length",
+            "blocking",
+            subject.where("limits", "max_total_tokens"),
+            f"max_total_tokens {wanted} is above the {longest} tokens that the "
+            f"{' and the '.join(of)} {models} made for",
+            "beyond its context length a model gives garbage or fails",
+            f"set limits.max_total_tokens to {min(roles)} or less",
+        )
 
 
 def draft_fits(subject: Subject) -> Iterator[Finding]:

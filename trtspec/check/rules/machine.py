@@ -6,10 +6,9 @@ from collections.abc import Iterator
 
 from trtspec.check.finding import Finding
 from trtspec.check.memory.cache import Cache
-from trtspec.check.memory.plan import MemoryPlan, Part, memory_plan
+from trtspec.check.memory.plan import MemoryPlan, Part
+from trtspec.check.memory.table import gib
 from trtspec.check.subject import Subject
-
-_GIB = 1 << 30
 
 
 def installation(subject: Subject) -> Iterator[Finding]:
@@ -34,13 +33,13 @@ def memory(subject: Subject) -> Iterator[Finding]:
         return
     plan = _plan(subject, free)
     weights, cache = plan.weights, plan.max_batch_size * plan.bytes_per_request
-    if plan.free < 0:
+    if not plan.weights_fit:
         yield Finding(
             "memory",
             "blocking",
             subject.where_model("target"),
-            f"the weights take {_gib(weights)} in {subject.recipe.target.dtype}, but "
-            f"{_gib(free)} of memory are free",
+            f"the weights take {gib(weights)} in {subject.recipe.target.dtype}, but "
+            f"{gib(free)} of memory are free",
             "the model cannot be loaded",
             "choose a smaller model, target.dtype bfloat16, or a larger machine",
         )
@@ -50,9 +49,9 @@ def memory(subject: Subject) -> Iterator[Finding]:
             "memory",
             "warning",
             subject.where("limits"),
-            f"the KV cache takes up to {_gib(cache)}, but kv_cache_fraction "
+            f"the KV cache takes up to {gib(cache)}, but kv_cache_fraction "
             f"{plan.fraction:g} of the memory that the weights leave free is "
-            f"{_gib(plan.pool)}",
+            f"{gib(plan.pool)}",
             "the machine may run out of memory, or swap and become slow",
             "lower limits.max_batch_size or limits.max_total_tokens",
         )
@@ -61,7 +60,9 @@ def memory(subject: Subject) -> Iterator[Finding]:
 def _plan(subject: Subject, free: int) -> MemoryPlan:
     """Plan the memory: models in the recipe's dtype, a drafter as it is stored.
 
-    A slot of the KV cache holds a whole sequence and the draft that is being verified.
+    A slot of the KV cache holds a whole sequence and the draft that is being verified,
+    in layers with a sliding window too (trtspec.reference.hf, ``SlotLayer``). Of latent
+    attention it holds the latent, as transformers 5.24 caches it.
     """
     recipe = subject.recipe
     dtype, limits = recipe.target.dtype, recipe.limits
@@ -71,15 +72,13 @@ def _plan(subject: Subject, free: int) -> MemoryPlan:
     ]
     if subject.drafter:
         parts.append(Part("drafter", subject.drafter.weight_bytes))
-    return memory_plan(
-        free,
-        parts,
+    return MemoryPlan(
+        gpu="this machine",
+        gpus=1,
+        memory=free,
+        parts=tuple(parts),
         reserve=0,
         fraction=limits.kv_cache_fraction,
         request_tokens=limits.max_total_tokens + recipe.speculation.longest_draft + 1,
         max_batch_size=limits.max_batch_size,
     )
-
-
-def _gib(count: int) -> str:
-    return f"{count / _GIB:.1f} GiB"

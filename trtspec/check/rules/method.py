@@ -9,6 +9,7 @@ from packaging.version import Version
 from trtspec.check.finding import Finding
 from trtspec.check.subject import Subject
 from trtspec.methods import ReDrafter, lossy_reason
+from trtspec.methods.catalogue import METHODS, settings
 from trtspec.methods.pytorch_rules import ANY, exact
 
 METHOD = "method"
@@ -20,16 +21,18 @@ def runs_on_backend(subject: Subject) -> Iterator[Finding]:
     method, backend = subject.recipe.speculation, subject.recipe.backend
     where = subject.where("speculation", "method")
     if not _covered(subject, None):
-        backends = (entry.backend for entry in method.exactness())
-        homes = " or ".join(dict.fromkeys(backends))
+        homes = list(dict.fromkeys(entry.backend for entry in method.exactness()))
+        others = _that_run(backend, subject.version)
         yield Finding(
             METHOD,
             "blocking",
             where,
-            f"method {method.named} does not run on backend {backend} in this version "
-            "of trtspec",
-            f"it runs on: {homes}",
-            f"set backend: {homes}, or choose another method",
+            f"method {method.named} does not run on backend {backend}",
+            f"it runs on: {_listed(homes, 'and')}",
+            f"set {_listed([f'backend: {home}' for home in homes], 'or')}, or choose "
+            f"another method; {backend} has {', '.join(others)}",
+            snippet=f"backend: {homes[0]}",
+            values={"method": method.method, "runs_on": homes, "methods_here": others},
         )
     elif not _is_established(subject) and _is_of_a_family(subject):
         ranges = (e.versions for e in method.exactness() if e.backend == backend)
@@ -44,11 +47,23 @@ def runs_on_backend(subject: Subject) -> Iterator[Finding]:
         )
 
 
+def _listed(words: list[str], last: str) -> str:
+    *first, final = words
+    return f"{', '.join(first)} {last} {final}" if first else final
+
+
+def _that_run(backend: str, version: Version | None) -> list[str]:
+    """Name the methods that draft something on a backend, as they are by default."""
+    return [
+        name
+        for name in METHODS
+        if name != "none" and settings(name)[0].method.covered(backend, version)
+    ]
+
+
 def _covered(subject: Subject, version: Version | None) -> bool:
     """Whether anything is known of the method on the backend in a version, or any."""
-    recipe = subject.recipe
-    entries = recipe.speculation.exactness()
-    return any(entry.covers(recipe.backend, version) for entry in entries)
+    return subject.recipe.speculation.covered(subject.recipe.backend, version)
 
 
 def _is_established(subject: Subject) -> bool:
@@ -100,7 +115,23 @@ def _way_on(subject: Subject, *, sampled: bool) -> str:
         )
     if sampled and steps != ["choose another method"]:
         steps.append("set sampling.temperature to 0")
+    steps = [" and ".join(steps)]
+    if exact := _exact_releases(subject, sampled=sampled):
+        steps.append(f"take TensorRT-LLM {exact}, where it is exact")
     return (
-        f"{' and '.join(steps)}, or accept it with speculation.allow_lossy: true; "
+        f"{', '.join(steps)}, or accept it with speculation.allow_lossy: true; "
         "every output then says so"
     )
+
+
+def _exact_releases(subject: Subject, *, sampled: bool) -> str:
+    """Give the other versions of TensorRT-LLM that keep the output, as specifiers."""
+    method, backend = subject.recipe.speculation, subject.recipe.backend
+    found = [
+        entry.versions
+        for entry in method.exactness()
+        if entry.versions
+        and entry.covers(backend, None)
+        and not (entry.sampled if sampled else entry.greedy)
+    ]
+    return " or ".join(found)

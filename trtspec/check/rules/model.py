@@ -6,12 +6,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from trtspec.check.finding import Finding
-from trtspec.check.subject import SECTION, Subject
-from trtspec.models.families import OWN_POSITIONS, RECURRENT
+from trtspec.check.subject import SECTION, Role, Subject
+from trtspec.models.families import ROLLED_BACK, reference_refuses
 from trtspec.models.files import TOKENIZER_FILES
 from trtspec.models.info import Format, ModelInfo
-
-_ROLLED_BACK = {"full_attention", "sliding_attention"}
 
 
 class _Unread(NamedTuple):
@@ -60,42 +58,43 @@ def tokenizer(subject: Subject) -> Iterator[Finding]:
                 f"expected one of {', '.join(TOKENIZER_FILES)} in its directory",
                 "add the tokenizer files that belong to the checkpoint",
             )
-        elif (model.tokenizer_entries or 0) > model.vocabulary_rows:
+        elif model.lacks_rows or (model.tokenizer_entries or 0) > model.vocabulary_rows:
+            highest = model.highest_token
+            up_to = "" if highest is None else f", ids up to {highest}"
             yield Finding(
                 "tokenizer",
                 "blocking",
                 subject.where_model(role),
-                f"the {role} model's tokenizer has {model.tokenizer_entries} entries, "
-                f"its vocabulary {model.vocabulary_rows} rows",
+                f"the {role} model's tokenizer has {model.tokenizer_entries} "
+                f"entries{up_to}, its vocabulary {model.vocabulary_rows} rows",
                 "an id without a row makes the model fail",
                 "use the tokenizer that belongs to the checkpoint",
+                values={
+                    "entries": model.tokenizer_entries,
+                    "highest_id": highest,
+                    "rows": model.vocabulary_rows,
+                },
             )
 
 
 def layers_roll_back(subject: Subject) -> Iterator[Finding]:
     """Refuse layers whose state cannot be cut back when a draft is rejected."""
-    if subject.recipe.backend != "reference":
-        return
-    for role, model in subject.models:
-        other = sorted(set(model.layer_types) - _ROLLED_BACK)
-        if other:
+    for role, model, reason in _refused_on_reference(subject):
+        if other := sorted(set(model.layer_types) - ROLLED_BACK):
             yield Finding(
                 "layer-types",
                 "blocking",
                 subject.where_model(role),
                 f"the {role} model has layers of type {', '.join(other)}",
-                "their state cannot be cut back when a draft is rejected",
+                reason,
                 "choose a model with full or sliding-window attention only",
             )
 
 
 def family_is_supported(subject: Subject) -> Iterator[Finding]:
     """Refuse families that cannot be run with drafts, whatever their layers say."""
-    if subject.recipe.backend != "reference":
-        return
-    for role, model in subject.models:
-        reason = _family_reason(model)
-        if reason and not set(model.layer_types) - _ROLLED_BACK:
+    for role, model, reason in _refused_on_reference(subject):
+        if not set(model.layer_types) - ROLLED_BACK:
             yield Finding(
                 "family",
                 "blocking",
@@ -106,13 +105,11 @@ def family_is_supported(subject: Subject) -> Iterator[Finding]:
             )
 
 
-def _family_reason(model: ModelInfo) -> str:
-    """Say what forbids a family; empty if nothing does."""
-    if model.family in RECURRENT:
-        return "its recurrent state cannot be rolled back"
-    if model.family in OWN_POSITIONS or (model.family == "falcon" and model.alibi):
-        return "its attention does not go by the positions and mask it is given"
-    return ""
+def _refused_on_reference(subject: Subject) -> Iterator[tuple[Role, ModelInfo, str]]:
+    if subject.recipe.backend == "reference":
+        for role, model in subject.models:
+            if reason := reference_refuses(model):
+                yield role, model, reason
 
 
 def stored_format(subject: Subject) -> Iterator[Finding]:

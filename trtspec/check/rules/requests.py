@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
+from trtspec.check.asked_requests import (
+    asked_for,
+    asked_values,
+    asked_where,
+    workload_controls,
+)
 from trtspec.check.finding import Finding
 from trtspec.check.subject import Subject
-from trtspec.errors import TrtspecError
 from trtspec.methods import lossy_reason
-from trtspec.recipe.asked_controls import AskedControl, asked_controls
+from trtspec.recipe.asked_controls import AskedControl
 from trtspec.recipe.request_names import CONTROLS, SENT_BY_TRTSPEC, misspelt
-from trtspec.recipe.workload import prompts_path
 
 _SAMPLING = ("temperature", "top_p", "top_k")
 _LARGEST = 1e9
@@ -30,47 +33,6 @@ def request_controls(subject: Subject) -> Iterator[Finding]:
     yield from _too_long(subject, asked)
     if subject.recipe.backend != "pytorch":
         yield from _not_had(subject, asked)
-
-
-def workload_controls(subject: Subject) -> dict[str, AskedControl]:
-    """Give what the workload's requests ask for; nothing if the file is not readable.
-
-    That it is not, another rule tells.
-    """
-    path = workload_path(subject)
-    if path is None:
-        return {}
-    try:
-        return asked_controls(path)
-    except OSError:
-        return {}
-
-
-def workload_path(subject: Subject) -> Path | None:
-    """The file of prompts; None if there is none to be read."""
-    workload = subject.recipe.workload
-    if workload is None or subject.base is None:
-        return None
-    try:
-        return prompts_path(subject.base, workload.prompts)
-    except TrtspecError:
-        return None
-
-
-def asked_where(subject: Subject, asked: AskedControl) -> str:
-    """The first line that has the field."""
-    return f"{workload_path(subject)}:{asked.line}"
-
-
-def asked_for(asked: AskedControl) -> str:
-    """Say how often a field is asked for, with its values."""
-    times = "1 request" if asked.count == 1 else f"{asked.count} requests"
-    return f"{asked.name} {asked.shown} in {times} of the workload"
-
-
-def asked_values(asked: AskedControl) -> dict[str, object]:
-    """The values for a finding."""
-    return {"field": asked.name, "requests": asked.count, "asked": asked.shown}
 
 
 def _misspelt(subject: Subject, asked: dict[str, AskedControl]) -> Iterator[Finding]:

@@ -71,8 +71,9 @@ def chat_templates(subject: Subject) -> Iterator[Finding]:
     """
     if subject.recipe.target.chat_template is not None:
         return
-    found = [d for d in _settings(subject) if d.name.startswith(TEMPLATE)]
-    for difference in found:
+    settings = _settings(subject)
+    difference = next((d for d in settings if d.name.startswith(TEMPLATE)), None)
+    if difference is not None:
         yield Finding(
             "chat-template-differs",
             "note",
@@ -82,7 +83,7 @@ def chat_templates(subject: Subject) -> Iterator[Finding]:
             "the draft",
             f"{_OTHERS}a drafter that knows another template may draft worse",
             "take a drafter made for this very target, if acceptance is low",
-            values=_values(found),
+            values=_values([difference]),
         )
 
 

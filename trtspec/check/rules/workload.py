@@ -28,7 +28,7 @@ def prompts(subject: Subject) -> Iterator[Finding]:
                 problem.where or where,
                 problem.what,
                 f"expected: {problem.allowed}" if problem.allowed else "",
-                problem.action,
+                problem.action or "correct the line, or delete it",
             )
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from trtspec.check.rules.requests import asked_for, asked_where, workload_controls
+from trtspec.check.asked_requests import asked_for, asked_where, workload_controls
+from trtspec.check.memory.cache_types import target_cache_type
+from trtspec.check.rules.gpu_support import gpu_is_supported
 from trtspec.check.subject import Subject
 from trtspec.methods import DraftTarget, Eagle, Lookahead, Medusa, Method, ReDrafter
 from trtspec.models.drafter import DrafterInfo
@@ -13,7 +15,6 @@ from trtspec.models.info import ModelInfo
 from trtspec.recipe.engine import EngineOptions
 from trtspec.recipe.pytorch import PyTorchOptions
 from trtspec.trtllm.capability import capability_of, shown
-from trtspec.trtllm.installation import Installation
 
 _SWITCHES = {
     "overlap_scheduler": "overlap_scheduler",
@@ -40,6 +41,7 @@ class Asked:
     :param shown: the key with its value.
     :param value: the number or word that it depends on.
     :param stated: whether the recipe says so, or it is so unless it is said otherwise.
+    :param key: of ``pytorch.llm_args`` that asks for it; empty if another place does.
     """
 
     feature: str
@@ -47,19 +49,20 @@ class Asked:
     shown: str
     value: int | str | None = None
     stated: bool = True
+    key: str = ""
 
 
-def asked_of_server(installation: Installation, subject: Subject) -> Iterator[Asked]:
+def asked_of_server(subject: Subject) -> Iterator[Asked]:
     """Give what a recipe of backend pytorch asks for."""
     options = subject.recipe.pytorch or PyTorchOptions()
     yield from _switches(subject, options)
     yield from _keys(subject, options)
     yield from _requests(subject)
     yield from _of_models(subject, options)
-    yield from _gpu(installation, subject)
+    yield from _gpu(subject)
 
 
-def asked_of_engines(installation: Installation, subject: Subject) -> Iterator[Asked]:
+def asked_of_engines(subject: Subject) -> Iterator[Asked]:
     """Give what a recipe of backend tensorrt asks for."""
     flags = (subject.recipe.engine or EngineOptions()).build_flags
     for name, value in flags.items():
@@ -72,7 +75,7 @@ def asked_of_engines(installation: Installation, subject: Subject) -> Iterator[A
     if kind != "none" and isinstance(subject.recipe.speculation, _INSIDE):
         where = subject.where("target", "quantization")
         yield Asked("quantization", where, f"quantization: {kind}", kind)
-    yield from _gpu(installation, subject)
+    yield from _gpu(subject)
 
 
 def _switches(subject: Subject, options: PyTorchOptions) -> Iterator[Asked]:
@@ -116,9 +119,8 @@ def _keys(subject: Subject, options: PyTorchOptions) -> Iterator[Asked]:
         if feature and feature not in seen and asks(value):
             seen.add(feature)
             where = subject.where("pytorch", "llm_args", key)
-            yield Asked(
-                feature, where, key if isinstance(value, dict) else _line(key, value)
-            )
+            says = key if isinstance(value, dict) else _line(key, value)
+            yield Asked(feature, where, says, key=key)
 
 
 def _line(key: str, value: object) -> str:
@@ -147,27 +149,21 @@ def _of_models(subject: Subject, options: PyTorchOptions) -> Iterator[Asked]:
             )
             yield Asked("draft_tensor_parallel", where, says, size)
     drafts = subject.draft or subject.drafter
-    if _cache(options, target) == "fp8" and _is_half(method, drafts):
+    if target_cache_type(subject.recipe, target) == "fp8" and _is_half(method, drafts):
         stated = "kv_cache" in options.model_fields_set
         says = f"kv_cache fp8, and the drafter's weights are {drafts and drafts.dtype}"
         where = subject.where("pytorch", "kv_cache")
         yield Asked("draft_precision", where, says, stated=stated)
 
 
-def _cache(options: PyTorchOptions, target: ModelInfo | None) -> str | None:
-    """Type of the target's KV cache, as far as the recipe or its checkpoint says."""
-    if options.kv_cache != "auto":
-        return options.kv_cache
-    return target.published_kv_cache if target is not None else None
-
-
 def _is_half(method: Method, drafts: ModelInfo | DrafterInfo | None) -> bool:
     return method.method != "mtp" and drafts is not None and drafts.dtype in _HALF
 
 
-def _gpu(installation: Installation, subject: Subject) -> Iterator[Asked]:
-    capability = capability_of(installation, subject)
-    if capability is not None:
+def _gpu(subject: Subject) -> Iterator[Asked]:
+    """Give the oldest GPU, unless a rule about the GPU alone refuses it already."""
+    capability = capability_of(subject)
+    if capability is not None and not any(gpu_is_supported(subject)):
         where = subject.where("speculation", "method")
         says = f"compute capability {shown(capability)}"
         yield Asked("compute_capability", where, says, capability)

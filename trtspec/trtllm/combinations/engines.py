@@ -20,7 +20,7 @@ def go_together_on_engines(
     version, method = installation.version, subject.recipe.speculation.method
     if method == "none" or (version and not facts.has_backend(version)):
         return
-    asked = tuple(asked_of_engines(installation, subject))
+    asked = tuple(asked_of_engines(subject))
     if version is None:
         yield from without_a_version(subject, asked)
         return

@@ -15,6 +15,8 @@ from trtspec.trtllm.facts.combinations import (
 )
 from trtspec.trtllm.installation import OPTION
 
+UNKNOWN = "combination-unknown"
+"""Rule of what no source settles."""
 _COMPARE = (
     "do without it, or compare outputs and acceptance with and without speculation "
     "before it serves"
@@ -46,6 +48,9 @@ def _finding_of(case: Case, asked: Asked, entry: Combination) -> Iterator[Findin
     if entry.state == "refused":
         is_so = "is not supported"
         yield _made("combination-refused", "blocking", case, asked, entry, is_so=is_so)
+    elif entry.state == "broken" and entry.wrong_text:
+        is_so = "is reported to give wrong output"
+        yield _made("combination-wrong", "blocking", case, asked, entry, is_so=is_so)
     elif entry.state == "broken":
         is_so = "is reported broken"
         yield _made("combination-broken", "blocking", case, asked, entry, is_so=is_so)
@@ -88,7 +93,7 @@ def _made(
 def _not_established(case: Case, asked: Asked) -> Finding:
     """Say that no source settles what a version does with a feature."""
     return Finding(
-        "combination-unknown",
+        UNKNOWN,
         "warning",
         asked.where,
         f"that {_pair(case, asked)} works on TensorRT-LLM {case.version} is not "
@@ -107,7 +112,7 @@ def _not_established_by_default(
         return
     listed = ", ".join(one.shown for one in asked)
     yield Finding(
-        "combination-unknown",
+        UNKNOWN,
         "note",
         asked[0].where,
         f"what speculation ({case.method}) on TensorRT-LLM {case.version} does with "
@@ -125,7 +130,7 @@ def without_a_version(subject: Subject, asked: Sequence[Asked]) -> Iterator[Find
         return
     method = subject.recipe.speculation.method
     yield Finding(
-        "combination-unknown",
+        UNKNOWN,
         "warning",
         stated[0].where,
         f"whether speculation ({method}) goes together with "

@@ -11,20 +11,18 @@ from trtspec.check.subject import Subject
 from trtspec.methods import Eagle3
 from trtspec.trtllm import facts
 from trtspec.trtllm.combinations.asked import asked_of_server
-from trtspec.trtllm.combinations.findings import findings_of, without_a_version
-from trtspec.trtllm.facts.combinations import Case, Shape
+from trtspec.trtllm.combinations.findings import UNKNOWN, findings_of, without_a_version
+from trtspec.trtllm.facts.combinations import ONE_MODEL_ONLY, OUTSIDE, Case, Shape
 from trtspec.trtllm.facts.families import family_of
 from trtspec.trtllm.installation import Installation
 from trtspec.trtllm.pytorch.compile import schedule
-from trtspec.trtllm.pytorch.compile.driven import OUTSIDE
 from trtspec.trtllm.pytorch.compile.subject import Subject as Compiled
+from trtspec.trtllm.pytorch.compile.words import is_refused_key
 from trtspec.trtllm.versions import contains
 
 _ZERO_RUNG = "zero_rung"
 _BACKEND = ">=1.0.0.dev0"
 """Versions with backend pytorch, candidates among them."""
-_ONE_MODEL_ONLY = ">=1.3.0.dev0"
-"""Versions that run every draft model in the target's engine."""
 
 
 def go_together_served(
@@ -33,7 +31,7 @@ def go_together_served(
     """Say of each feature what backend pytorch of this version does with it."""
     if subject.recipe.speculation.method == "none":
         return
-    asked = tuple(asked_of_server(installation, subject))
+    asked = tuple(asked_of_server(subject))
     version = installation.version
     if version is None:
         yield from without_a_version(subject, asked)
@@ -46,7 +44,12 @@ def go_together_served(
             bool(getattr(subject.recipe.speculation, "tree", None)),
             {one.feature for one in asked} | _zero_rung(subject),
         )
-        yield from findings_of(case, asked, told=family_of(version) is not None)
+        told = family_of(version) is not None
+        left = [one for one in asked if not (told and is_refused_key(one.key))]
+        for finding in findings_of(case, left, told=told):
+            # a release of no family is refused as a whole: its defaults are no matter
+            if told or finding.rule != UNKNOWN or finding.severity != "note":
+                yield finding
 
 
 def _has_method(subject: Subject, version: Version) -> bool:
@@ -64,7 +67,7 @@ def _shape(subject: Subject, version: Version) -> Shape:
         return "" if shape == "none" else shape
     if method.method in OUTSIDE:
         return "outside"
-    if contains(_ONE_MODEL_ONLY, version):
+    if contains(ONE_MODEL_ONLY, version):
         return "one model"
     if isinstance(method, Eagle3):
         return "two models" if method.two_model else "one model"

@@ -10,6 +10,8 @@ from packaging.version import Version
 from trtspec.methods.catalogue import METHODS
 from trtspec.trtllm import facts
 from trtspec.trtllm.facts.combinations import (
+    ONE_MODEL_ONLY,
+    OUTSIDE,
     Case,
     Engine,
     Feature,
@@ -18,16 +20,12 @@ from trtspec.trtllm.facts.combinations import (
     features,
     state_of,
 )
+from trtspec.trtllm.versions import contains
 
 ENGINE_METHODS = ("draft_target", "ngram", "medusa", "eagle", "redrafter", "lookahead")
 BY_VALUE = ("compute_capability", "quantization", "draft_precision")
 """Features that depend on a value, and so have no one word."""
-OUTSIDE = ("ngram", "user", "auto")
-"""Methods whose drafts come from outside of any engine; those of ``driven.OUTSIDE``,
-which is not imported here: ``trtspec methods`` reads no recipe."""
 NOT_ESTABLISHED = "?"
-_CHOICE = Version("1.3.0.dev0")
-"""From here on EAGLE-3 drafts in the target's engine alone."""
 
 
 def shown_features(backend: Engine) -> tuple[Feature, ...]:
@@ -49,7 +47,7 @@ def cases(backend: Engine, version: Version) -> Iterator[Case]:
         if shape:
             yield Case("pytorch", version, method, shape)
         if shape and method == "eagle3":
-            early = version < _CHOICE
+            early = not contains(ONE_MODEL_ONLY, version)
             other: Shape = "two models" if early else "one model"
             yield Case("pytorch", version, method, other, tree=not early)
 

@@ -27,6 +27,11 @@ Engine = Literal["tensorrt", "pytorch"]
 Shape = Literal["", "one model", "two models", "outside"]
 """Where the drafter of backend pytorch runs; empty on backend tensorrt."""
 
+OUTSIDE = ("ngram", "user", "auto")
+"""Methods whose drafts come from outside of any engine, in every release."""
+ONE_MODEL_ONLY = ">=1.3.0.dev0"
+"""Versions that run every drafter in the target's engine."""
+
 
 def _as_tuple(value: object) -> object:
     return tuple(value) if isinstance(value, list) else value
@@ -60,6 +65,7 @@ class Combination(Fact):
     :ivar also: another feature that is asked for at the same time; such an entry stands
         beside the others, not in their place.
     :ivar says: what happens.
+    :ivar wrong_text: whether what was reported is output that is not the target's own.
     :ivar fixed_in: what ends it, as far as that is known.
     :ivar instead: what to do.
     :ivar snippet: the recipe's lines that do it; empty if more has to be decided.
@@ -78,6 +84,7 @@ class Combination(Fact):
     most: int | None = None
     also: str = ""
     says: str = ""
+    wrong_text: bool = False
     fixed_in: str = ""
     instead: str = ""
     snippet: str = ""

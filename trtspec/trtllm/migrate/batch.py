@@ -25,13 +25,14 @@ from trtspec.trtllm.migrate.pausing import (
     named,
     never_reached,
     no_effect,
-    stale,
+    stale_by_schedule,
 )
 from trtspec.trtllm.migrate.schedules import read_schedule, schedule_fault
 from trtspec.trtllm.pytorch.compile.schedule import (
     DraftLength,
     from_lower_bounds,
     reachable,
+    reaches_zero,
     to_lower_bounds,
 )
 
@@ -86,7 +87,7 @@ def _stays(config: Config, given: Mapping[int, int]) -> bool:
     if not config.becomes.follows_schedule or not config.meant.follows_schedule:
         return False
     if config.source == "main":
-        return config.family == "main" and given[max(given)] != 0
+        return config.family == "main"
     return config.family == "1.2"
 
 
@@ -158,8 +159,8 @@ def _told(
         )
     if why := ends_for_vanilla(config):
         yield warned(path, written, why)
-    if not isinstance(length, int) and max(length) < config.largest_batch:
-        yield warned(path, written, stale(config, max(length), length))
+    if not isinstance(length, int) and reaches_zero(length, config.largest_batch):
+        yield warned(path, written, stale_by_schedule(config, length))
 
 
 def _without(

@@ -42,6 +42,6 @@ def concurrency(config: Config, limit: Any) -> Iterator[Change]:
     if not acted:
         yield warned(path, limit, f"begins to act; it had {no_effect(config)}")
     if config.family == "main" and not config.becomes.is_driven:
-        yield warned(path, limit, stale(config, limit, None))
+        yield warned(path, limit, stale(limit))
     if why := ends_for_vanilla(config):
         yield warned(path, limit, why)

@@ -7,6 +7,12 @@ from collections.abc import Mapping
 from trtspec.recipe.dump import flow_text
 from trtspec.trtllm.migrate.config import EARLY, Config
 from trtspec.trtllm.pytorch.compile.driven import ONE_MODEL_FLAG
+from trtspec.trtllm.pytorch.compile.schedule import pauses, reachable
+
+_GOES_STALE = (
+    "the drafter's state goes stale meanwhile and less is accepted afterwards (pull "
+    "request 16888)"
+)
 
 
 def ignored(config: Config) -> str:
@@ -38,19 +44,38 @@ def _to_have_it(config: Config) -> str:
     return ""
 
 
-def stale(config: Config, last: int, wanted: Mapping[int, int] | None) -> str:
+def stale(last: int) -> str:
     """Say what happens where nothing is drafted for a while.
 
-    :param wanted: the schedule, for its safe form; None without one.
+    :param last: most requests that anything is drafted for.
     """
-    text = (
-        f"nothing is drafted above {last} requests; the drafter's state goes stale "
-        "meanwhile and less is accepted afterwards (pull request 16888)"
+    return f"nothing is drafted above {last} requests; {_GOES_STALE}"
+
+
+def stale_by_schedule(config: Config, length: Mapping[int, int]) -> str:
+    """Say the same of a schedule, with the nearest that never pauses.
+
+    :param length: most requests → draft length; 0 drafts nothing.
+    """
+    largest = config.largest_batch
+    idle = " and ".join(_requests(each, largest) for each in pauses(length, largest))
+    lifted = {key: max(value, 1) for key, value in length.items() if key < largest}
+    last = next((value for key, value in length.items() if key >= largest), 0)
+    safe = reachable({**lifted, largest: max(last, 1)}, largest)
+    shown = safe if isinstance(safe, int) else dict(safe)
+    return (
+        f"nothing is drafted {idle}; {_GOES_STALE}. Safe where load changes: "
+        f"{flow_text(shown)}"
     )
-    if wanted is None:
-        return text
-    safe = flow_text({**wanted, config.largest_batch: 1})
-    return f"{text}. Safe where load changes: {safe}"
+
+
+def _requests(batches: range, largest: int) -> str:
+    first, last = batches.start, batches.stop - 1
+    if last >= largest:
+        return f"above {first - 1} requests"
+    return (
+        f"for {first} requests" if first == last else f"for {first} to {last} requests"
+    )
 
 
 def ends_for_vanilla(config: Config) -> str:

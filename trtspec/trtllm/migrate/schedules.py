@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from trtspec.trtllm.migrate.config import EARLY, Config
+from trtspec.trtllm.pytorch.compile.by_batch_faults import is_int
 from trtspec.trtllm.pytorch.compile.schedule import (
     DraftLength,
     from_lower_bounds,
@@ -14,7 +15,7 @@ from trtspec.trtllm.pytorch.compile.schedule import (
 
 
 def read_schedule(config: Config, given: Mapping[int, int]) -> DraftLength | None:
-    """Read a schedule as its family means it; None if it rises after a zero."""
+    """Read a schedule as its family means it; None if it drafts nothing at all."""
     reading = from_lower_bounds if config.source in EARLY else from_upper_bounds
     return reading(given, config.largest_batch)
 
@@ -27,13 +28,30 @@ def schedule_fault(config: Config, given: Any) -> str:
 def no_schedule(given: Any) -> str:
     """Say why a value is no schedule in any family; empty if it is one."""
     if not isinstance(given, Mapping) or not given:
-        return "a map of batch size to draft length is wanted"
-    numbers = [*given, *given.values()]
-    if not all(isinstance(n, int) and not isinstance(n, bool) for n in numbers):
-        return "batch sizes and draft lengths are whole numbers"
-    if min(given) < 1 or min(given.values()) < 0:
-        return "batch sizes begin at 1, draft lengths at 0"
+        return "a map of batch size to draft length is wanted, such as {8: 4, 32: 2}"
+    for key, value in given.items():
+        if fault := _key_fault(key) or _value_fault(key, value):
+            return fault
     return ""
+
+
+def _key_fault(key: object) -> str:
+    if not is_int(key):
+        return f"the key {key!r} is no batch size, which is a whole number from 1 on"
+    assert isinstance(key, int), "is_int looked"
+    if key < 1:
+        return f"the key {key} is no batch size: they begin at 1, for a single request"
+    return ""
+
+
+def _value_fault(key: object, value: object) -> str:
+    if not is_int(value):
+        return (
+            f"{key}: {value!r} is no draft length, which is a whole number; 0 drafts "
+            "nothing"
+        )
+    assert isinstance(value, int), "is_int looked"
+    return f"{key}: {value} is below 0, which drafts nothing" if value < 0 else ""
 
 
 def _misread(config: Config, given: Mapping[int, int]) -> str:
@@ -48,6 +66,5 @@ def _misread(config: Config, given: Mapping[int, int]) -> str:
             f"no value may be above it; it maps to {first}"
         )
     if read_schedule(config, given) is None:
-        why = "nothing is drafted for some batch, and something for a larger one"
-        return f"{why}: write one that only falls"
+        return "nothing is drafted for any batch: delete speculative_config instead"
     return ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Literal
 
 from packaging.version import Version
@@ -85,6 +85,9 @@ class Remark:
     :param what: the statement, with the offending value in it.
     :param why: the reason.
     :param action: the next step, with the nearest thing that can be expressed.
+    :param snippet: the recipe's lines that do it; empty if more has to be decided.
+    :param source: URL, or path in TensorRT-LLM's repository, of the fact behind it.
+    :param values: the values involved, by name, as JSON has them.
     """
 
     rule: str
@@ -93,6 +96,10 @@ class Remark:
     what: str
     why: str = ""
     action: str = ""
+    _: KW_ONLY
+    snippet: str = ""
+    source: str = ""
+    values: Mapping[str, object] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from packaging.version import Version
 
 from tests.trtllm.machines import H200
 from trtspec.check.subject import Subject, key_itself
+from trtspec.gpu_kinds import kind_of
 from trtspec.trtllm.installation import Installation
 
 
@@ -14,10 +15,14 @@ def on_gpu(compute_capability):
     return H200.model_copy(update={"compute_capability": compute_capability})
 
 
-def findings(rule, made, version="1.2.1", *, target=None, draft=None, gpus=()):
+def findings(
+    rule, made, version="1.2.1", *, target=None, draft=None, gpus=(), drafter=None
+):
     """Give all that the rule finds."""
     installation = Installation(version=version and Version(version), gpus=tuple(gpus))
-    return list(rule(installation, Subject(made, key_itself, target, draft)))
+    kinds = tuple(map(kind_of, gpus))
+    subject = Subject(made, key_itself, target, draft, drafter=drafter, gpus=kinds)
+    return list(rule(installation, subject))
 
 
 def only(*arguments, **keys):

@@ -5,7 +5,6 @@ import inspect
 from tests.check.samples import MODEL
 from tests.trtllm.engine.samples import recipe
 from trtspec.check.subject import Subject, key_itself
-from trtspec.trtllm import draft_precision, drafter_context, environment_rule
 from trtspec.trtllm.combinations import engines
 from trtspec.trtllm.engine.rules import (
     ENGINE_RULES,
@@ -18,7 +17,9 @@ from trtspec.trtllm.engine.rules import (
     planning,
     precision,
 )
+from trtspec.trtllm.environment import software_fits
 from trtspec.trtllm.installation import assumed_for
+from trtspec.trtllm.rules import draft_precision, drafter_context
 
 
 def public_functions(module):
@@ -31,8 +32,8 @@ def public_functions(module):
 
 def test_no_rule_is_forgotten():
     modules = (flags, gpu, lengths, methods, models, planning, precision)
-    modules = (*modules, environment_rule, engines, drafter_context, draft_precision)
-    written = set().union(*map(public_functions, modules))
+    modules = (*modules, engines, drafter_context, draft_precision)
+    written = {software_fits}.union(*map(public_functions, modules))
     assert set(ENGINE_RULES) == written
     assert len(ENGINE_RULES) == len(written)
 

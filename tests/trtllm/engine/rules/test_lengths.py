@@ -2,12 +2,14 @@
 
 import pytest
 
-from tests.trtllm.engine.rules.findings import findings, only
+from tests.check.samples import MODEL
+from tests.trtllm.engine.rules.findings import findings, only, variant
 from tests.trtllm.engine.samples import recipe
 from trtspec.trtllm.engine.rules.lengths import (
     batch_of_eagle,
     capacity_is_settable,
     draft_capacity_holds,
+    draft_has_room,
     tokens_are_few_enough,
     tokens_take_the_longest_input,
 )
@@ -122,3 +124,17 @@ def test_limits_that_need_more_tokens_than_advised_are_a_warning():
     finding = only(tokens_are_few_enough, made)
     assert "20000, which follows from the limits, is above 16384" in finding.what
     assert finding.action.startswith("lower the limits")
+
+
+@pytest.mark.parametrize(("total", "told"), [(4033, True), (4036, True), (4032, False)])
+def test_drafts_behind_the_context_are_noted(total, told):
+    tree = [[0] * depth for depth in range(1, 5)]
+    made = recipe(
+        "medusa", tree=tree, max_draft_tokens=4, limits={"max_total_tokens": total}
+    )
+    short = variant(MODEL, context_length=4036)
+    found = findings(draft_has_room, made, target=short)
+    assert [f.severity for f in found] == ["note"] * told
+    for finding in found:
+        assert finding.snippet == "limits:\n  max_total_tokens: 4032"
+    assert not findings(draft_has_room, made)

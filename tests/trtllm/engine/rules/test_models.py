@@ -226,3 +226,21 @@ def test_rotary_encoding_that_is_carried_passes(made, target):
 def test_family_is_no_matter_for_a_method_that_the_backend_does_not_have(method):
     made = recipe(method, target={"family": "llama"})
     assert not findings(family_is_supported, made, "1.0.0")
+
+
+QWEN3 = variant(MODEL, family="qwen3")
+
+
+def test_a_family_that_no_method_here_takes_is_sent_to_pytorch_once():
+    made = recipe("draft_target", target={"family": None}, family=None)
+    finding = only(family_is_supported, made, target=QWEN3, draft=QWEN3)
+    assert finding.where == "target.model"
+    assert "the target and the draft models are of the family qwen3" in finding.what
+    assert finding.action.startswith("set backend: pytorch, which has draft_target")
+
+
+def test_a_method_that_takes_the_family_is_named():
+    made = recipe("eagle", target={"family": None})
+    finding = only(family_is_supported, made, target=QWEN)
+    assert "another method: " in finding.action
+    assert "medusa" in finding.action

@@ -9,7 +9,7 @@ from trtspec.recipe import load_recipe
 from trtspec.trtllm.facts.families import FAMILIES, newest_of
 from trtspec.trtllm.installation import Absence, Installation, assumed_for
 from trtspec.trtllm.pytorch.build.availability import (
-    nearest_release,
+    nearest_releases,
     pytorch_problems,
     pytorch_unavailable,
     release_for,
@@ -65,17 +65,18 @@ def test_a_package_of_unknown_version_is_named():
 @pytest.mark.parametrize(
     ("version", "why", "near"),
     [
-        ("0.20.0", "releases before 1.0", "1.0.0"),
-        ("1.1.0rc3", "candidates of 1.1 mix", "1.1.0"),
-        ("1.2.0rc2", "candidates of 1.2 mix", "1.2.1"),
-        ("1.3.0rc5", "means what it does in 1.2", "1.4.0rc4"),
-        ("1.3.0rc20", "the new meaning", "1.4.0rc4"),
+        ("0.20.0", "releases before 1.0", ["1.0.0"]),
+        ("1.1.0rc3", "candidates of 1.1 mix", ["1.0.0", "1.1.0"]),
+        ("1.2.0rc2", "candidates of 1.2 mix", ["1.1.0", "1.2.1"]),
+        ("1.3.0rc5", "means what it does in 1.2", ["1.2.1", "1.4.0rc4"]),
+        ("1.3.0rc20", "the new meaning", ["1.2.1", "1.4.0rc4"]),
+        ("2.0", "newer than every release", ["1.4.0rc4"]),
     ],
 )
-def test_a_version_of_no_family_is_told_why_and_the_next_with_one(version, why, near):
+def test_a_version_of_no_family_is_told_why_and_those_beside_it(version, why, near):
     (problem,) = pytorch_problems(installed(version))
     assert f"TensorRT-LLM {version} is of no release family" in problem.what
     assert why in problem.what
-    assert f"tensorrt_llm=={near}," in problem.action
+    assert all(f"tensorrt_llm=={one}," in problem.action for one in near)
     assert "1.0.0, 1.1.0, 1.2.1, 1.4.0rc4" in problem.allowed
-    assert nearest_release(parse(version)) == parse(near)
+    assert nearest_releases(parse(version)) == tuple(map(parse, near))

@@ -56,12 +56,16 @@ BRANCHING = {"use_dynamic_tree": True, "dynamic_tree_max_topK": 2}
         ("1.2.1", "Eagle", {**APART, "draft_len_schedule": {1: 2}}, "begins with 2"),
         ("1.2.1", "Eagle", {**APART, "draft_len_schedule": {1: 3, 5: 4}}, "above"),
         ("1.2.1", "Eagle", {**APART, "draft_len_schedule": {1: 3, 5: -1}}, "below 0"),
-        ("1.2.1", "Eagle", {**APART, "draft_len_schedule": {0: 3, 1: 3}}, "below 1"),
+        (
+            "1.2.1",
+            "Eagle",
+            {**APART, "draft_len_schedule": {0: 3, 1: 3}},
+            "has the key 0",
+        ),
         ("1.2.1", "Eagle", {**APART, "draft_len_schedule": {}}, "empty"),
         ("1.2.1", "Eagle", {**EAGLE, "draft_len_schedule": {1: 3}}, "no effect"),
         (NEWEST, "Eagle3", {**EAGLE, "draft_len_schedule": {8: 2}}, "begins with 2"),
         (NEWEST, "Eagle3", {**EAGLE, "draft_len_schedule": {8: 3, 9: 4}}, "above"),
-        (NEWEST, "Eagle3", {**EAGLE, "draft_len_schedule": {8: 3, 9: 0}}, "no effect"),
         (
             NEWEST,
             "Eagle3",

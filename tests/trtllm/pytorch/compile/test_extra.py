@@ -81,7 +81,7 @@ def test_a_map_that_the_facts_do_not_describe_is_taken_as_it_is():
             "speculation.acceptance",
         ),
         ({"trust_remote_code": True}, ("trust_remote_code",), "not run"),
-        ({"pipeline_parallel_size": 2}, ("pipeline_parallel_size",), "1"),
+        ({"max_beam_width": 2}, ("max_beam_width",), "no beam search"),
         ({"enable_iter_perf_stats": False}, ("enable_iter_perf_stats",), "delete it"),
         ({"speculative_config": None}, ("speculative_config",), "delete it"),
     ],
@@ -95,6 +95,28 @@ def test_what_trtspec_writes_or_has_a_word_for_is_refused(given, path, advice):
     assert compiled(NEWEST, EAGLE3, **extra(**given)).args == (
         compiled(NEWEST, EAGLE3).args
     )
+
+
+SHARED = ("pipeline_parallel_size", "context_parallel_size")
+
+
+@pytest.mark.parametrize("version", ["1.0.0", "1.1.0", "1.2.1", NEWEST])
+@pytest.mark.parametrize("key", SHARED)
+def test_further_ways_to_share_a_model_are_refused_next_to_speculation(version, key):
+    remark = refusal(version, EAGLE3, **extra(**{key: 2}))
+    assert remark.key == ("pytorch", "llm_args", key)
+    assert f"{key} 2 next to speculation (eagle3)" in remark.what
+    assert f"delete {key} and " in remark.action
+    assert "target.tensor_parallel, or take method: none" in remark.action
+    assert remark.why
+    assert remark.source
+    assert remark.values == {"key": key, "value": 2, "method": "eagle3"}
+
+
+@pytest.mark.parametrize("key", SHARED)
+def test_they_are_written_where_nothing_is_drafted_and_1_changes_nothing(key):
+    assert args(NEWEST, NONE, **extra(**{key: 2}))[key] == 2
+    assert args(NEWEST, EAGLE3, **extra(**{key: 1}))[key] == 1
 
 
 SMUGGLED = {"speculative_config": {"decoding_type": "NGram", "max_draft_len": 3}}

@@ -51,4 +51,6 @@ def test_model_with_a_template_gets_a_chat(artifact, files):
 
 @pytest.mark.parametrize("text", ["{}", "no JSON", "[]"])
 def test_other_tokenizer_configs_have_no_template(artifact, text):
-    assert not has_chat_template(artifact(tokenizer_config__json=text))
+    built = artifact()
+    (built.target / "tokenizer_config.json").write_text(text)
+    assert not has_chat_template(built)

@@ -65,7 +65,7 @@ def _problems(installation: Installation, recipe: Recipe | None) -> Iterator[Pro
 
 def no_family(version: Version) -> Problem:
     """Say that a version is of no family of releases, and which one near it is."""
-    near = release(str(nearest_release(version)))
+    near = " or ".join(release(str(found)) for found in nearest_releases(version))
     return Problem(
         f"TensorRT-LLM {version} is of no release family that trtspec configures: "
         f"{why_no_family(version)}",
@@ -74,16 +74,17 @@ def no_family(version: Version) -> Problem:
     )
 
 
-def nearest_release(version: Version) -> Version:
-    """Give the next version that has a family; the newest one if none is later."""
+def nearest_releases(version: Version) -> tuple[Version, ...]:
+    """Give the last version before it and the first one after it that have a family."""
     known = [newest_of(family) for family in FAMILIES]
-    return next((later for later in known if later > version), known[-1])
+    before = [found for found in known if found < version][-1:]
+    return *before, *[found for found in known if found > version][:1]
 
 
 def release_for(method: Method) -> Version:
     """Give the newest stable release with a method; a candidate where none has it."""
     stable, newest = newest_of(_STABLE), newest_of("main")
-    has_it = any(entry.covers("pytorch", stable) for entry in method.exactness())
+    has_it = method.covered("pytorch", stable)
     return stable if has_it else newest
 
 

@@ -26,7 +26,7 @@ from trtspec.trtllm.libraries import library_inputs
 from trtspec.trtllm.pytorch.build import modelopt_program
 from trtspec.trtllm.pytorch.build.modelopt_program import Task
 from trtspec.trtllm.pytorch.build.readback import require_quantized
-from trtspec.trtllm.pytorch.build.stored import ALGORITHMS, stored_quantization
+from trtspec.trtllm.stored import ALGORITHMS, stored_quantization
 
 QUANTIZE_TARGET = "quantize-target"
 QUANTIZE_VERSION = 1

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from trtspec.errors import BuildError
 from trtspec.models.weights import weight_files
-from trtspec.trtllm.pytorch.build.stored import (
+from trtspec.trtllm.stored import (
     ALGORITHMS,
     QUANT_CONFIG,
     quantization_section,

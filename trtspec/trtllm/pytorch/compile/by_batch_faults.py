@@ -35,6 +35,14 @@ def by_batch_faults(held: Mapping[str, Any], drafting: Drafting) -> Iterator[Pro
         yield from _entries(bounds, held, family)
 
 
+def _for_key(bounds: Mapping[int, int], family: Family) -> str:
+    """Say what was probably meant by the smallest key, which is below 1."""
+    wrong = min(bounds)
+    if family == "1.2" and 1 not in bounds:
+        return f"write 1: {bounds[wrong]}, for the smallest batches"
+    return f"delete the entry {wrong}: {bounds[wrong]}"
+
+
 def is_int(value: object) -> bool:
     """Whether a value is a whole number; true and false are none."""
     return isinstance(value, int) and not isinstance(value, bool)
@@ -47,13 +55,10 @@ def _entries(
         yield Problem("is empty", SCHEDULE, "running requests: tokens")
         return
     if min(bounds) < 1:
-        yield Problem(f"key {min(bounds)} is below 1", SCHEDULE, "1 and more")
-    if min(bounds.values()) < 0:
+        what = f"has the key {min(bounds)}, and a key is a number of running requests"
+        yield Problem(what, SCHEDULE, "keys from 1 on", _for_key(bounds, family))
+    if min(bounds.values()) < 0:  # 0 is "off" in every family that has a schedule
         yield Problem(f"value {min(bounds.values())} is below 0", SCHEDULE, "0 up")
-    if family == "main" and bounds[max(bounds)] == 0:
-        what = f"{max(bounds)}: 0 has no effect: above the last key nothing is drafted"
-        action = "delete it; if the map is one of 1.2, its keys are lower bounds"
-        yield Problem(what, SCHEDULE, "upper bounds", action)
     longest = held.get(LENGTH, held.get(HEADS))
     first = bounds[min(bounds)]
     if family == "1.2" and 1 not in bounds:

@@ -76,7 +76,9 @@ def _draft_target(subject: Subject, class_name: str) -> Iterator[Item]:
             "it is a setting of backend tensorrt",
             "delete use_draft_logits",
         )
-    if method.tensor_parallel not in (1, subject.recipe.target.tensor_parallel):
+    of_target = subject.recipe.target.tensor_parallel
+    own = "tensor_parallel" in method.model_fields_set
+    if own and method.tensor_parallel != of_target:
         yield Remark(
             "draft-parallel",
             "warning",
@@ -84,6 +86,8 @@ def _draft_target(subject: Subject, class_name: str) -> Iterator[Item]:
             f"the draft model's tensor_parallel {method.tensor_parallel} has no effect",
             "on backend pytorch the draft model is shared by the target's GPUs",
             "delete speculation.tensor_parallel",
+            source="https://github.com/NVIDIA/TensorRT-LLM/pull/11838",
+            values={"draft": method.tensor_parallel, "target": of_target},
         )
 
 
@@ -127,6 +131,9 @@ def _suffix(subject: Subject, class_name: str) -> Iterator[Item]:
             f"global_pool_size {size} is below limits.max_batch_size {subject.batch}",
             "TensorRT-LLM wants the pool to hold every running request",
             f"write global_pool_size: {subject.batch}, or delete it",
+            snippet=f"speculation:\n  global_pool_size: {subject.batch}",
+            source="tensorrt_llm/llmapi/llm_args.py",
+            values={"global_pool_size": size, "max_batch_size": subject.batch},
         )
 
 

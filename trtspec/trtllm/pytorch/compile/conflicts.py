@@ -8,10 +8,11 @@ from typing import Any
 from packaging.version import Version
 
 from trtspec.errors import Problem
+from trtspec.trtllm.facts.combinations import OUTSIDE
 from trtspec.trtllm.facts.families import Family, family_of
 from trtspec.trtllm.facts.llm_args import class_of, keys, runs_on_pytorch
 from trtspec.trtllm.pytorch.compile.by_batch_faults import by_batch_faults, is_int
-from trtspec.trtllm.pytorch.compile.driven import OUTSIDE, Drafting, drafting_of
+from trtspec.trtllm.pytorch.compile.driven import Drafting, drafting_of
 from trtspec.trtllm.pytorch.compile.experts import split_fault
 from trtspec.trtllm.pytorch.compile.features import LARGEST_REJECTION_TOP_K
 from trtspec.trtllm.pytorch.compile.known import SPECULATION, TYPE

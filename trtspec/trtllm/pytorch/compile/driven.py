@@ -14,6 +14,7 @@ from typing import Any
 
 from packaging.version import Version
 
+from trtspec.trtllm.facts.combinations import OUTSIDE
 from trtspec.trtllm.facts.families import Family, family_of
 from trtspec.trtllm.facts.llm_args import class_of
 
@@ -36,8 +37,6 @@ METHOD_OF_CLASS = {
 """Class of ``speculative_config`` → method, as recipes name it where they have it."""
 ONE_MODEL_FLAG = {"eagle3": "eagle3_one_model", "mtp": "mtp_eagle_one_model"}
 """Method → the key that chooses between one engine and two, up to 1.2."""
-OUTSIDE = ("ngram", "user", "auto")
-"""Methods whose drafts come from outside of any engine, in every release."""
 BY_BATCH_ON_MAIN = ("eagle3", "mtp", "pard", "dflash", "draft_target", "suffix")
 """Methods whose draft length the newest releases change by the batch (pull request
 12262); no dynamic trees among them."""

@@ -8,6 +8,7 @@ from typing import Any, Literal, cast
 from trtspec.trtllm.facts.llm_args import SECTIONS, TOP_LEVEL, keys
 from trtspec.trtllm.facts.stale_keys import stale_key, versions_with
 from trtspec.trtllm.facts.value_faults import in_words
+from trtspec.trtllm.pytorch.compile.beside import beside_speculation
 from trtspec.trtllm.pytorch.compile.known import (
     SPECULATION,
     is_deprecated,
@@ -102,15 +103,18 @@ def _refusal(
         why = f"method {subject.method.method} has none in the YAML"
         what = f"{name} has no effect" if off else f"{name} cannot be given alone"
         severity: Literal["note", "blocking"] = "note" if off else "blocking"
-        return Remark(RULE, severity, where, what, why, "write the section speculation")
+        action = "write the section speculation"
+        return Remark(RULE, severity, where, what, why, action, values={"key": name})
+    if beside := beside_speculation(subject, path, value):
+        return beside
     if word := word_for(path):
         what = f"{name} is trtspec's to write"
         why = "two places must not say different things"
-        return blocking(RULE, where, what, why, f"delete it; {word}")
+        return _blocked(path, what, why, f"delete it; {word}")
     if written:
         what = f"{name} is written already"
         why = "two places must not say different things"
-        return blocking(RULE, where, what, why, "delete it from pytorch.llm_args")
+        return _blocked(path, what, why, "delete it from pytorch.llm_args")
     if class_name is None:
         return None
     return _unfit(subject, class_name, path, value)
@@ -119,17 +123,16 @@ def _refusal(
 def _unfit(subject: Subject, class_name: str, path: Path, value: Any) -> Remark | None:
     known = keys(class_name, subject.version)
     name, found = ".".join(path), known.get(path[-1])
-    where = (*KEY, *path)
     if found is None:
         return _unknown(subject, class_name, path, meant(path[-1], known))
     if is_deprecated(found, subject.version):
         what = f"{name} is deprecated in TensorRT-LLM {subject.version}"
         why = found.note or "a later release refuses it"
-        return blocking(RULE, where, what, why, "delete it")
+        return _blocked(path, what, why, "delete it")
     if fault := found.accepts(value):
         takes = filter(None, (in_words(found.type), found.constraint))
         why = f"it takes {'; '.join(takes)}"
-        return blocking(RULE, where, f"{name} {fault}", why, "correct it")
+        return _blocked(path, f"{name} {fault}", why, "correct it")
     return None
 
 
@@ -144,4 +147,9 @@ def _unknown(subject: Subject, class_name: str, path: Path, near: str | None) ->
     if stale is not None:
         action = stale.instead
     what = f"TensorRT-LLM {subject.version} has no key {name}"
-    return blocking(RULE, (*KEY, *path), what, why, action)
+    return _blocked(path, what, why, action)
+
+
+def _blocked(path: Path, what: str, why: str, action: str) -> Remark:
+    values = {"key": ".".join(path)}
+    return blocking(RULE, (*KEY, *path), what, why, action, values=values)

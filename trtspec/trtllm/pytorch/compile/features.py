@@ -39,6 +39,8 @@ def sampling_settings(subject: Subject) -> Iterator[Item]:
             f"rejection_sampling cannot be had on TensorRT-LLM {subject.version}",
             why,
             _WITHOUT_REJECTION[subject.family in EARLY],
+            source="tensorrt_llm/llmapi/llm_args.py",
+            values={"method": method.method, "version": str(subject.version)},
         )
     else:
         yield Setting(
@@ -108,7 +110,9 @@ def _no_tree(subject: Subject, what: str, why: str, depth: int) -> Remark:
         action += "; or take 1.3.0rc22 or later"
     if subject.family == "main" and subject.method.method == "eagle3":
         action += "; or write tree: dynamic with tree_top_k"
-    return blocking("tree", ("speculation", "tree"), what, why, action)
+    values = {"depth": depth, "version": str(subject.version)}
+    key = ("speculation", "tree")
+    return blocking("tree", key, what, why, action, values=values)
 
 
 def _tree_remarks(subject: Subject) -> Iterator[Remark]:
@@ -126,6 +130,8 @@ def _tree_remarks(subject: Subject) -> Iterator[Remark]:
             "as unsupported",
             "docs/source/features/speculative-decoding.md of TensorRT-LLM",
             "delete tree, to draft a chain",
+            source="docs/source/features/speculative-decoding.md",
+            values={"family": target.family, "sliding_window": target.sliding_window},
         )
 
 

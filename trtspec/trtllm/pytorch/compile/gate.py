@@ -97,6 +97,11 @@ def gate_settings(subject: Subject) -> Iterator[Item]:
         "what the gate switches off stays off until the server is restarted",
         _COUNTS_REQUESTS if subject.family == "1.2" else _COUNTS_ITERATIONS,
         "watch the acceptance rate that the server reports",
+        source="tensorrt_llm/_torch/speculative/speculation_gate.py",
+        values={
+            "min_acceptance_rate": gate.min_acceptance_rate,
+            "window": gate.window,
+        },
     )
 
 

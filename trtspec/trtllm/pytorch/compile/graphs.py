@@ -35,6 +35,7 @@ def graph_settings(subject: Subject) -> Iterator[Item]:
             ("pytorch", "cuda_graph_batch_sizes"),
             f"batch sizes {', '.join(map(str, above))} are left out",
             f"no batch has more than limits.max_batch_size {subject.batch} requests",
+            values={"left_out": above, "max_batch_size": subject.batch},
         )
 
 

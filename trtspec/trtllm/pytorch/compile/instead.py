@@ -25,6 +25,7 @@ def no_method(subject: Subject) -> Remark:
             f"TensorRT-LLM {subject.version} has no method {method}",
             "it came with the candidates of 1.3",
             f"take {_NEWEST[method]}; or 1.3.0rc22 or later",
+            values={"method": method, "version": str(subject.version)},
         )
     return blocking(
         "method",
@@ -32,4 +33,5 @@ def no_method(subject: Subject) -> Remark:
         f"backend pytorch has no method {method}",
         f"it is one of TensorRT engines: {ALTERNATIVES[method].why}",
         f"take {ALTERNATIVES[method].take}; or backend: tensorrt up to 1.2.1",
+        values={"method": method, "version": str(subject.version)},
     )

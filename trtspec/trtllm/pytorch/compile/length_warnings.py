@@ -11,6 +11,12 @@ from trtspec.trtllm.pytorch.settings import Remark
 RULE = "draft-length"
 KEY = ("speculation", "draft_length")
 SCHEDULE = "draft_len_schedule"
+STALE_SOURCE = "https://github.com/NVIDIA/TensorRT-LLM/pull/16888"
+
+
+def in_recipe(draft_length: str) -> str:
+    """Give the recipe's lines for a draft length, written on one line."""
+    return f"speculation:\n  draft_length: {draft_length}"
 
 
 def goes_stale(subject: Subject, length: Mapping[int, int]) -> Remark:
@@ -26,6 +32,13 @@ def goes_stale(subject: Subject, length: Mapping[int, int]) -> Remark:
         "the drafter's state goes stale while nothing is drafted, and fewer tokens are "
         "accepted afterwards (pull request 16888)",
         f"write draft_length: {safe}, or lower limits.max_batch_size to {last}",
+        snippet=in_recipe(safe),
+        source=STALE_SOURCE,
+        values={
+            "draft_length": dict(length),
+            "last_drafted_batch": last,
+            "max_batch_size": subject.batch,
+        },
     )
 
 
@@ -39,4 +52,5 @@ def may_end() -> Remark:
         "pull request 16888, still open, takes it from vanilla MTP",
         "write one number for speculation.draft_length, or watch the draft lengths "
         "that the server reports",
+        source=STALE_SOURCE,
     )

@@ -12,6 +12,7 @@ from trtspec.trtllm.pytorch.compile.length_warnings import (
     RULE,
     SCHEDULE,
     goes_stale,
+    in_recipe,
     may_end,
 )
 from trtspec.trtllm.pytorch.compile.subject import (
@@ -99,6 +100,8 @@ def _left_out(subject: Subject, length: schedule.DraftLength) -> Iterator[Remark
             KEY,
             f"draft_length {flow_text(dict(given))} is read as {flow_text(written)}",
             f"no batch has more than {subject.batch} requests",
+            snippet=in_recipe(flow_text(written)),
+            values={"draft_length": dict(given), "max_batch_size": subject.batch},
         )
 
 
@@ -139,6 +142,9 @@ def _starts_short(length: Mapping[int, int]) -> Remark:
         "for the smallest",
         "TensorRT-LLM wants the first entry to be the longest draft",
         f"write {raised}, or {capped}",
+        snippet=in_recipe(raised),
+        source="tensorrt_llm/llmapi/llm_args.py",
+        values={"draft_length": dict(length)},
     )
 
 
@@ -150,6 +156,11 @@ def _not_by_batch(subject: Subject, length: Mapping[int, int]) -> Remark:
         f"{subject.method.method} on TensorRT-LLM {subject.version}",
         _why_not(subject, length),
         _nearest(subject, length),
+        values={
+            "draft_length": dict(length),
+            "method": subject.method.method,
+            "version": str(subject.version),
+        },
     )
 
 

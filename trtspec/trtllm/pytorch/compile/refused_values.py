@@ -66,4 +66,5 @@ def _refusal(
         f"{'.'.join(path)} {fault}",
         f"TensorRT-LLM {subject.version} takes {in_words(found.type)}",
         "write what it takes, or leave it out",
+        values={"key": ".".join(path), "version": str(subject.version)},
     )

@@ -63,7 +63,26 @@ def starts_longest(length: Mapping[int, int]) -> bool:
 
 def reaches_zero(length: DraftLength, largest_batch: int) -> bool:
     """Whether some batch drafts nothing."""
-    return not isinstance(length, int) and max(length) < largest_batch
+    return bool(pauses(length, largest_batch))
+
+
+def pauses(length: DraftLength, largest_batch: int) -> tuple[range, ...]:
+    """Give the running requests for which nothing is drafted, up to the largest batch.
+
+    :param length: one number, or a map by the most requests; 0 drafts nothing.
+    """
+    if isinstance(length, int):
+        return ()
+    found: list[range] = []
+    start = 1
+    for key, value in [*sorted(length.items()), (largest_batch, 0)]:
+        end = min(key, largest_batch)
+        if value == 0 and start <= end:
+            joined = bool(found) and found[-1].stop == start
+            first = found.pop().start if joined else start
+            found.append(range(first, end + 1))
+        start = max(start, key + 1)
+    return tuple(found)
 
 
 def to_lower_bounds(length: Mapping[int, int], largest_batch: int) -> dict[int, int]:
@@ -84,14 +103,15 @@ def to_lower_bounds(length: Mapping[int, int], largest_batch: int) -> dict[int, 
 def from_lower_bounds(
     bounds: Mapping[int, int], largest_batch: int
 ) -> DraftLength | None:
-    """Read a schedule of 1.2 as a recipe's map.
+    """Read a schedule of 1.2 as a map by the most requests.
 
-    :returns: None if a recipe cannot say it: nothing is drafted for some batch, and
-        something for a larger one, or nothing at all.
+    A recipe can say it but for a 0, which is left where more is drafted above it.
+
+    :returns: None if nothing is drafted at all.
     """
     starts = sorted(bounds)
     ends = [*(start - 1 for start in starts[1:]), max(largest_batch, starts[-1])]
-    return _as_recipe(
+    return _without_tail(
         {end: bounds[start] for start, end in zip(starts, ends, strict=True)},
         largest_batch,
     )
@@ -100,14 +120,14 @@ def from_lower_bounds(
 def from_upper_bounds(
     bounds: Mapping[int, int], largest_batch: int
 ) -> DraftLength | None:
-    """Read a schedule of the newest releases as a recipe's map; None as above."""
-    return _as_recipe({key: bounds[key] for key in sorted(bounds)}, largest_batch)
+    """Read a schedule of the newest releases in the same way; None as above."""
+    return _without_tail({key: bounds[key] for key in sorted(bounds)}, largest_batch)
 
 
-def _as_recipe(length: dict[int, int], largest_batch: int) -> DraftLength | None:
+def _without_tail(length: dict[int, int], largest_batch: int) -> DraftLength | None:
     within = _up_to(length, largest_batch)
     while within and list(within.values())[-1] == 0:
         del within[max(within)]
-    if not within or 0 in within.values():
+    if not within:
         return None
     return reachable(within, largest_batch)

@@ -96,6 +96,8 @@ def _kv_cache(subject: Subject) -> Iterator[Item]:
             f"TensorRT-LLM {subject.version} switches block reuse off with attention "
             "backend FLASHINFER",
             "write block_reuse: false, or attention_backend: TRTLLM",
+            snippet="pytorch:\n  block_reuse: false",
+            values={"version": str(subject.version)},
         )
 
 
@@ -116,6 +118,7 @@ def _experts(subject: Subject, backend: str) -> Item:
             f"moe_backend: {fault}",
             f"those are what TensorRT-LLM {subject.version} has",
             "write one of them, or delete moe_backend",
+            values={"moe_backend": backend, "version": str(subject.version)},
         )
     kernels = Setting("backend", backend, "kernels of the experts")
     return Setting("moe_config", (kernels,))
@@ -129,12 +132,14 @@ def _guided_decoding(subject: Subject) -> Iterator[Item]:
     if subject.family == "1.0" and speculates:
         what = f"TensorRT-LLM {subject.version} has no guided decoding with {method}"
         why = "it came with 1.1, for drafters outside the target's engine"
+        source = "tensorrt_llm/_torch/pyexecutor/py_executor_creator.py of 1.0"
     elif subject.family == "1.1" and subject.shape == "one model":
         what = f"whether 1.1 has guided decoding with {method} is not established"
         why = (
             "it is established for drafters outside the target's engine (pull request "
             "6300)"
         )
+        source = "https://github.com/NVIDIA/TensorRT-LLM/pull/6300"
     else:
         why = "what enforces grammars and JSON schemas"
         yield Setting("guided_decoding_backend", chosen, why)
@@ -148,6 +153,9 @@ def _guided_decoding(subject: Subject) -> Iterator[Item]:
         what,
         why,
         action,
+        snippet="pytorch:\n  guided_decoding: none",
+        source=source,
+        values={"guided_decoding": chosen, "method": method},
     )
 
 

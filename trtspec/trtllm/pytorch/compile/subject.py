@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal
 
 from packaging.version import Version
@@ -12,10 +13,11 @@ from trtspec.methods import ChainMethod, DraftTarget, Eagle3, Method
 from trtspec.models import ModelInfo
 from trtspec.recipe import Recipe
 from trtspec.recipe.pytorch import PyTorchOptions
+from trtspec.trtllm.facts.combinations import OUTSIDE
 from trtspec.trtllm.facts.families import Family
 from trtspec.trtllm.facts.llm_args import BASE
 from trtspec.trtllm.pytorch.compile import schedule
-from trtspec.trtllm.pytorch.compile.driven import OUTSIDE, Drafting
+from trtspec.trtllm.pytorch.compile.driven import Drafting
 from trtspec.trtllm.pytorch.compile.known import knows
 from trtspec.trtllm.pytorch.settings import Remark, Setting
 
@@ -132,7 +134,25 @@ class Subject:
 
 
 def blocking(
-    rule: str, key: tuple[str | int, ...], what: str, why: str, action: str
+    rule: str,
+    key: tuple[str | int, ...],
+    what: str,
+    why: str,
+    action: str,
+    *,
+    snippet: str = "",
+    source: str = "",
+    values: Mapping[str, object] = MappingProxyType({}),
 ) -> Remark:
     """Say what cannot be expressed, and the nearest that can."""
-    return Remark(rule, "blocking", key, what, why, action)
+    return Remark(
+        rule,
+        "blocking",
+        key,
+        what,
+        why,
+        action,
+        snippet=snippet,
+        source=source,
+        values=dict(values),
+    )

@@ -10,13 +10,16 @@ _NEVER = {
     "revision": "write target.revision",
     "backend": "it is pytorch",
     "trust_remote_code": "checkpoints that need code of their own are not run",
-    "pipeline_parallel_size": "speculation needs 1",
-    "context_parallel_size": "it is not supported with speculation",
     "max_beam_width": "speculation has no beam search",
     "quant_config": "write target.quantization",
     "load_format": "weights are loaded as they are",
     "orchestrator_type": "processes are started by trtspec's launcher",
 }
+NOT_WITH_SPECULATION = {
+    "pipeline_parallel_size": "pipeline_parallel",
+    "context_parallel_size": "context_parallel",
+}
+"""Key that has to be 1 where something is drafted → its feature in the facts."""
 _TOP = {
     "dtype": "target.dtype",
     "tensor_parallel_size": "target.tensor_parallel",
@@ -93,6 +96,11 @@ def word_for(path: Path) -> str:
     if path[0] == "speculative_config":
         return _speculation_word(key)
     return f"write {_BELOW[path]}" if path in _BELOW else ""
+
+
+def is_refused_key(key: str) -> bool:
+    """Whether a key at the top is refused next to speculation wherever it stands."""
+    return bool(key) and (key in NOT_WITH_SPECULATION or bool(word_for((key,))))
 
 
 def recipe_key(path: Path) -> Path:

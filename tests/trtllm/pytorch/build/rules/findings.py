@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from packaging.version import Version
 
 from tests.trtllm.machines import H200
@@ -9,6 +11,7 @@ from tests.trtllm.pytorch.build.projects import write_project
 from trtspec.check.finding import Finding
 from trtspec.check.resolve import resolve
 from trtspec.check.subject import Subject, key_itself
+from trtspec.gpu_kinds import kind_of
 from trtspec.recipe import load_recipe
 from trtspec.trtllm.installation import Installation
 
@@ -41,7 +44,8 @@ def subject_of(folder, method="none", *, known=True, **keys) -> Subject:
 def found(rule, subject, version="1.2.1", **parts) -> list[Finding]:
     """Give all that a rule finds; an installation is not assumed unless told."""
     made = Installation(version=version and Version(version), **parts)
-    return list(rule(made, subject))
+    seen = tuple(map(kind_of, made.gpus)) or subject.gpus
+    return list(rule(made, replace(subject, gpus=seen)))
 
 
 def only(*arguments, **parts) -> Finding:

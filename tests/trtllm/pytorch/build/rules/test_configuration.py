@@ -1,6 +1,9 @@
 """Whether all that compiling remarks becomes a finding at its key."""
 
+import json
+
 import pytest
+import yaml
 
 from tests.trtllm.pytorch.build.rules.findings import found, only, subject_of
 from trtspec.trtllm.installation import assumed_for
@@ -23,6 +26,32 @@ def test_every_remark_is_told(tmp_path):
     findings = found(can_be_expressed, subject, "1.0.0")
     assert [f.what for f in findings] == [remark.what for remark in remarks]
     assert findings
+
+
+def test_findings_carry_snippet_source_and_values(tmp_path):
+    schedule = {"draft_length": {1: 4, 2: 1}}
+    subject = subject_of(tmp_path, "eagle3", limits={"max_batch_size": 8}, **schedule)
+    findings = found(can_be_expressed, subject, "1.4.0rc4")
+    stale = next(f for f in findings if f.rule == "draft-length")
+    section = yaml.safe_load(stale.snippet)
+    assert section == {"speculation": {"draft_length": {1: 4, 2: 1, 8: 1}}}
+    assert stale.source == "https://github.com/NVIDIA/TensorRT-LLM/pull/16888"
+    assert stale.values["last_drafted_batch"] == 2
+    assert json.loads(json.dumps(stale.values))
+
+
+@pytest.mark.parametrize(
+    "key", ["pipeline_parallel_size", "context_parallel_size", "max_beam_width"]
+)
+@pytest.mark.parametrize("version", ["1.0.0", "1.1.0", "1.2.1", "1.4.0rc4"])
+def test_what_does_not_go_with_speculation_is_one_finding(tmp_path, key, version):
+    options = {"llm_args": {key: 2}}
+    subject = subject_of(tmp_path, "eagle3", pytorch=options)
+    findings = [
+        f for rule in pytorch_rules(assumed_for(version)) for f in rule(subject)
+    ]
+    about = [f for f in findings if key in f"{f.where} {f.what}"]
+    assert [(f.rule, f.severity) for f in about] == [("llm-args", "blocking")]
 
 
 def test_note_about_a_drafter_of_the_users_own_is_carried(tmp_path):

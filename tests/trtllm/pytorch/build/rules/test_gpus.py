@@ -124,3 +124,11 @@ def test_latent_attention_reuses_no_blocks_of_fp4(tmp_path):
 def test_plain_attention_loses_nothing(tmp_path):
     subject = subject_of(tmp_path, pytorch={"kv_cache": "nvfp4"})
     assert not found(features_of_latent_attention, subject, gpus=on_gpu("8.0"))
+
+
+@pytest.mark.parametrize("version", ["1.0.0", "1.1.0"])
+def test_what_was_not_read_of_a_release_is_not_said_of_it(tmp_path, version):
+    subject = subject_of(tmp_path, config=LATENT, pytorch={"chunked_prefill": True})
+    gpus = on_gpu("8.9")
+    assert not found(features_of_latent_attention, subject, version, gpus=gpus)
+    assert found(features_of_latent_attention, subject, "1.2.1", gpus=gpus)

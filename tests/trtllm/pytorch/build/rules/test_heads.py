@@ -1,5 +1,7 @@
 """MTP heads of the target, and EAGLE-3 heads beside it."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.models.drafters import write_eagle3
@@ -84,3 +86,23 @@ def test_other_number_of_captured_layers_is_refused(tmp_path):
 def test_as_many_captured_layers_as_the_head_reads_pass(tmp_path, layers):
     fields = {} if layers is None else {"layers_to_capture": layers}
     assert not found(captured_layers_fit, subject_of(tmp_path, "eagle3", **fields))
+
+
+LATER = {"mtp_num_hidden_layers": 2}
+
+
+def test_the_newest_releases_read_a_second_key(tmp_path):
+    subject = subject_of(tmp_path, "mtp", config=LATER, draft_length=3)
+    assert not found(target_has_heads, subject, MAIN)
+    assert "2 next-token heads" in only(heads_suffice, subject, MAIN).what
+    refused = only(target_has_heads, subject, "1.2.1")
+    assert "mtp_num_hidden_layers" not in refused.what
+
+
+def test_heads_that_no_key_names_are_one_where_both_are_read(tmp_path):
+    subject = subject_of(tmp_path, "mtp", config={}, draft_length=1)
+    assert "nor mtp_num_hidden_layers" in only(target_has_heads, subject, MAIN).what
+    stored = replace(subject.target, stored_next_token_heads=1)
+    seen = replace(subject, target=stored)
+    assert not found(target_has_heads, seen, MAIN)
+    assert found(target_has_heads, seen, "1.2.1")

@@ -15,7 +15,7 @@ from trtspec.trtllm.pytorch.build.rules.quantization import (
     is_as_stored,
     is_readable,
 )
-from trtspec.trtllm.pytorch.build.stored import stored_quantization
+from trtspec.trtllm.stored import stored_quantization
 
 BY_MODELOPT = {"quant_method": "modelopt", "quant_algo": "NVFP4"}
 

@@ -144,3 +144,8 @@ def test_an_unknown_release_is_a_warning_never_silence(tmp_path, version):
 
 def test_an_unknown_release_matters_only_to_what_depends_on_it(tmp_path):
     assert judged(tmp_path, {"max_tokens": 5, "stop": ["x"]}, None) == {}
+
+
+def test_a_field_that_no_release_has_is_to_be_left_out(tmp_path):
+    finding = judged(tmp_path, {"bad_words": ["x"]})["bad_words"]
+    assert finding.action == "leave it out"

@@ -9,13 +9,12 @@ from trtspec.check.finding import Finding
 from trtspec.check.rules import Rule
 from trtspec.check.subject import Subject
 from trtspec.trtllm.combinations.served import go_together_served
-from trtspec.trtllm.draft_precision import precision_of_each_model
-from trtspec.trtllm.drafter_context import drafter_reads_that_far
-from trtspec.trtllm.environment_rule import software_fits
+from trtspec.trtllm.environment import software_fits
 from trtspec.trtllm.installation import Installation
 from trtspec.trtllm.pytorch.build.rules import (
     configuration,
     gpus,
+    head_target,
     heads,
     latent,
     quantization,
@@ -24,6 +23,8 @@ from trtspec.trtllm.pytorch.build.rules import (
     streaming,
     vocabulary,
 )
+from trtspec.trtllm.rules.draft_precision import precision_of_each_model
+from trtspec.trtllm.rules.drafter_context import drafter_reads_that_far
 
 PyTorchRule = Callable[[Installation, Subject], Iterable[Finding]]
 
@@ -31,6 +32,7 @@ PYTORCH_RULES: tuple[PyTorchRule, ...] = (
     configuration.can_be_expressed,
     heads.head_is_read,
     heads.captured_layers_fit,
+    head_target.layers_are_the_targets,
     heads.target_has_heads,
     heads.heads_suffice,
     quantization.is_readable,

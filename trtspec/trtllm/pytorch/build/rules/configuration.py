@@ -24,4 +24,7 @@ def can_be_expressed(installation: Installation, subject: Subject) -> Iterator[F
             remark.what,
             remark.why,
             remark.action,
+            snippet=remark.snippet,
+            source=remark.source,
+            values=remark.values,
         )

@@ -38,9 +38,9 @@ _PLAIN = {"quantization": "none", "kv_cache": "auto"}
 """What every GPU has."""
 
 
-def gpu_has_the_type(installation: Installation, subject: Subject) -> Iterator[Finding]:
+def gpu_has_the_type(_: Installation, subject: Subject) -> Iterator[Finding]:
     """Refuse types that the GPU does not have: the one asked about, or that here."""
-    capability = capability_of(installation, subject)
+    capability = capability_of(subject)
     if capability is None:
         return
     wanted = {

@@ -11,26 +11,27 @@ from trtspec.methods import Eagle3, Mtp
 from trtspec.methods.draft_length import longest_draft
 from trtspec.models.eagle3_head import unread_layers
 from trtspec.trtllm.installation import Installation
-from trtspec.trtllm.pytorch.build.rules.checkpoint import HEADS, next_token_heads
+from trtspec.trtllm.pytorch.build.rules.checkpoint import head_keys, next_token_heads
 
 
-def target_has_heads(_: Installation, subject: Subject) -> Iterator[Finding]:
+def target_has_heads(installation: Installation, subject: Subject) -> Iterator[Finding]:
     """Refuse MTP for a target without next-token heads."""
     target = subject.target
     if not isinstance(subject.recipe.speculation, Mtp) or target is None:
         return
-    if not next_token_heads(target):
+    if not next_token_heads(target, installation.version):
+        keys = " nor ".join(head_keys(installation.version))
         yield Finding(
             "mtp-heads",
             "blocking",
             subject.where_model("target"),
-            f"the target model's config.json has no {HEADS} above 0",
+            f"the target model's config.json has no {keys} above 0",
             "method mtp drafts with next-token heads inside the target's checkpoint",
             "choose a checkpoint that has them, or another method",
         )
 
 
-def heads_suffice(_: Installation, subject: Subject) -> Iterator[Finding]:
+def heads_suffice(installation: Installation, subject: Subject) -> Iterator[Finding]:
     """Hold the draft length against the heads that the target has.
 
     A single head is applied again and again; of several, or with ``vanilla``, each
@@ -39,7 +40,8 @@ def heads_suffice(_: Installation, subject: Subject) -> Iterator[Finding]:
     method, target = subject.recipe.speculation, subject.target
     if not isinstance(method, Mtp) or target is None:
         return
-    count, length = next_token_heads(target), longest_draft(method.draft_length)
+    count = next_token_heads(target, installation.version)
+    length = longest_draft(method.draft_length)
     if not count or length <= count:
         return
     where = subject.where("speculation", "draft_length")

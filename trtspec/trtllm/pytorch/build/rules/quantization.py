@@ -15,7 +15,7 @@ from trtspec.trtllm.pytorch.build.quantize import (
     is_to_be_quantized,
     options,
 )
-from trtspec.trtllm.pytorch.build.stored import ALGORITHMS, stored_quantization
+from trtspec.trtllm.stored import ALGORITHMS, stored_quantization
 
 _KEY = ("target", "quantization")
 

@@ -7,13 +7,13 @@ from typing import Literal
 
 from packaging.version import Version
 
-from trtspec.check.finding import Finding, Severity
-from trtspec.check.rules.requests import (
+from trtspec.check.asked_requests import (
     asked_for,
     asked_values,
     asked_where,
     workload_controls,
 )
+from trtspec.check.finding import Finding, Severity
 from trtspec.check.subject import Subject
 from trtspec.errors import Problem
 from trtspec.recipe.asked_controls import AskedControl
@@ -44,7 +44,6 @@ _OPT_IN = {
 }
 _THEIRS = {
     "max_new_tokens": "max_tokens",
-    "bad_words": "nothing: there is no such field",
     "guided_json": 'response_format: {"type": "json", "schema": ...}',
     "guided_regex": 'response_format: {"type": "regex", "regex": ...}',
     "guided_grammar": 'response_format: {"type": "ebnf", "ebnf": ...}',

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trtspec.check.finding import Finding
-from trtspec.check.rules.requests import (
+from trtspec.check.asked_requests import (
     asked_for,
     asked_values,
     asked_where,
     workload_controls,
 )
+from trtspec.check.finding import Finding
 from trtspec.check.subject import Subject
 from trtspec.trtllm.installation import Installation
 

@@ -6,11 +6,12 @@ import pytest
 
 from tests.check.samples import MODEL
 from tests.models.drafters import write_eagle3
+from tests.models.large import write_headers
 from tests.trtllm.combinations.asking import recipe
 from trtspec.check.subject import Subject, key_itself
 from trtspec.models.drafter import describe_drafter
-from trtspec.trtllm.draft_precision import precision_of_each_model
 from trtspec.trtllm.installation import Installation
+from trtspec.trtllm.rules.draft_precision import precision_of_each_model
 
 
 def found(made, **models):
@@ -48,7 +49,8 @@ def test_quantization_that_is_asked_for_counts_before_anything_is_there(
 ):
     made = recipe(method, backend=backend, target={"quantization": kind})
     (finding,) = found(made)
-    assert finding.what.startswith(f"target: {kind} weights, KV cache auto")
+    cache = "fp8" if backend == "tensorrt" else made.target.dtype
+    assert finding.what.startswith(f"target: {kind} weights, KV cache {cache}")
     assert finding.values["drafter_weights"] == "unknown"
 
 
@@ -58,10 +60,25 @@ def test_cache_of_the_recipe_goes_before_that_of_the_checkpoint():
     assert finding.values["target_kv_cache"] == "nvfp4"
 
 
-def test_next_token_heads_of_a_quantized_target_are_asked_after():
+def test_next_token_heads_that_nobody_has_seen_are_not_judged():
     (finding,) = found(recipe("mtp"), target=quantized("compressed-tensors"))
-    assert "trtspec inspect" in finding.action
+    assert "is not known" in finding.what
+    assert finding.values["heads_quantized"] is None
+    assert finding.action.startswith("check again")
     assert "llm-compressor/issues/1843" in finding.source
+
+
+@pytest.mark.parametrize("dtype", ["F8_E4M3", "BF16"])
+def test_whether_next_token_heads_are_quantized_is_told_by_their_tensors(
+    tmp_path, dtype
+):
+    names = {"model.layers.2.eh_proj.weight": (8, 16)}
+    write_headers(tmp_path, {}, names, dtype=dtype)
+    target = quantized("fp8", directory=tmp_path)
+    (finding,) = found(recipe("mtp"), target=target)
+    assert finding.values["heads_quantized"] is (dtype == "F8_E4M3")
+    assert ("not quantized" in finding.what) is (dtype == "BF16")
+    assert bool(finding.action) is (dtype == "F8_E4M3")
 
 
 @pytest.mark.parametrize("method", ["ngram", "draft_target", "suffix", "none", "pard"])
@@ -73,3 +90,9 @@ def test_drafts_that_read_no_states_are_not_spoken_of(method):
 def test_unquantized_target_is_not_spoken_of(method):
     assert not found(recipe(method), target=MODEL)
     assert not found(recipe(method))
+
+
+def test_the_cache_is_the_one_that_memory_is_planned_with():
+    engines = recipe("medusa", backend="tensorrt", target={"quantization": "fp8"})
+    (finding,) = found(engines)
+    assert finding.values["target_kv_cache"] == "fp8"

@@ -10,14 +10,11 @@ from collections.abc import Iterator, Sequence
 
 from trtspec.check.finding import Finding, Severity
 from trtspec.check.rules.drafter import by_configuration, severity_of
-from trtspec.check.rules.engine_drafter import reference_drafter
+from trtspec.check.rules.reference_drafter import reference_drafter
 from trtspec.check.subject import Subject
 from trtspec.methods import DFlash, Eagle3
-from trtspec.models.eagle3_shape import CAPTURED
+from trtspec.models.eagle3_shape import CAPTURED, FEWEST_LAYERS
 
-FEWEST_LAYERS = 6
-"""Layers of a target below which no layers to capture are settled for EAGLE-3
-(tensorrt_llm/_torch/speculative/eagle3.py)."""
 _FINAL = -1
 """In place of a layer: what the target's LM head reads."""
 
@@ -36,8 +33,8 @@ def captured_by_head(subject: Subject) -> Iterator[Finding]:
     named = method.layers_to_capture or head.target_layers or ()
     key = "layers_to_capture"
     if not named:
-        layers = None if target is None else target.layers
-        if states == 1 or (states == CAPTURED and (layers or 9) >= FEWEST_LAYERS):
+        enough = target is None or target.layers >= FEWEST_LAYERS
+        if states == 1 or (states == CAPTURED and enough):
             return
         yield _layers(
             subject,

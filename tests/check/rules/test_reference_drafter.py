@@ -8,14 +8,14 @@ from tests.check.rules.drafters import DFLASH, EAGLE, EAGLE3, MEDUSA, only
 from tests.check.samples import MODEL, recipe
 from trtspec.check.rules.drafter import drafter_vocabulary, eagle_bias, hidden_size
 from trtspec.check.rules.drafter import medusa_heads as heads_of_tensorrt
-from trtspec.check.rules.engine_drafter import (
+from trtspec.check.rules.reference_drafter import (
     block_is_told,
     drafter_context,
     drafter_weights,
     mask_token_exists,
     tree_depth,
 )
-from trtspec.check.rules.engine_layers import captured_by_block, captured_by_head
+from trtspec.check.rules.reference_layers import captured_by_block, captured_by_head
 from trtspec.check.rules.trained_drafter import (
     captured_layers,
     drafter_block,

@@ -6,7 +6,7 @@ import pytest
 
 from tests.check.rules.drafters import MEDUSA, only
 from tests.check.samples import DRAFT_TARGET, MODEL, recipe
-from trtspec.check.rules.ignored import ignored_settings, ignored_sizes
+from trtspec.check.rules.reference_settings import ignored_settings, ignored_sizes
 from trtspec.check.subject import Subject, key_itself
 
 EAGLE3 = {"method": "eagle3", "model": "./d", "draft_length": 2}

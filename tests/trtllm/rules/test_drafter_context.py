@@ -7,8 +7,8 @@ from tests.models.drafters import write_eagle, write_eagle3, write_medusa
 from tests.trtllm.combinations.asking import recipe
 from trtspec.check.subject import Subject, key_itself
 from trtspec.models.drafter import describe_drafter
-from trtspec.trtllm.drafter_context import drafter_reads_that_far
 from trtspec.trtllm.installation import Installation
+from trtspec.trtllm.rules.drafter_context import drafter_reads_that_far
 
 
 def head(folder, kind, **config):

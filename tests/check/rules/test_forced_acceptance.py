@@ -3,7 +3,7 @@
 import pytest
 
 from tests.check.samples import subject
-from trtspec.check.rules.environment import by_variables, forced_acceptance
+from trtspec.check.rules.forced_acceptance import by_variables, forced_acceptance
 
 TLLM = "TLLM_SPEC_DECODE_FORCE_NUM_ACCEPTED_TOKENS"
 SIMULATED = "SGLANG_SIMULATE_ACC_LEN"

@@ -1,0 +1,1 @@
+"""Rules that both of TensorRT-LLM's backends have."""
