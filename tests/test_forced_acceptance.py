@@ -104,3 +104,20 @@ def test_synthetic_acceptance_of_vllm_is_found_in_its_settings(settings, length)
 )
 def test_settings_without_it_force_nothing(settings):
     assert list(forced_settings(settings)) == []
+
+
+SYNTHETIC = {"rejection_sample_method": "synthetic", "synthetic_acceptance_length": 2}
+
+
+def test_it_is_found_in_lists_too_in_the_order_of_the_settings():
+    other = SYNTHETIC | {"synthetic_acceptance_length": 3}
+    found = forced_settings({"a": [1, [SYNTHETIC]], "b": other})
+    assert [forced.acceptance_length for forced in found] == [2, 3]
+
+
+def test_it_is_found_however_deep_it_stands():
+    settings = SYNTHETIC
+    for _ in range(5_000):
+        settings = {"inner": [settings]}
+    (forced,) = forced_settings(settings)
+    assert forced.acceptance_length == 2

@@ -6,7 +6,7 @@ from tests.trtllm.machines import H200
 from trtspec.errors import UsageError
 from trtspec.gpu_kinds import as_gpu, gpu_kind, gpu_kinds, gpu_request, kind_of
 
-FACTS = ("compute_capability", "bandwidth", "dense_tflops")
+FACTS = ("compute_capability",)
 
 
 def test_every_figure_has_a_source():
@@ -100,6 +100,12 @@ def test_an_unknown_name_lists_what_is_known(text):
     with pytest.raises(UsageError, match="no GPU named") as caught:
         gpu_request(text)
     assert "H100 SXM" in caught.value.problems[0].allowed
+
+
+@pytest.mark.parametrize("text", ["GTX 1080", "gtx1080", "GTX 1080 x2"])
+def test_the_x_of_gtx_counts_nothing(text):
+    with pytest.raises(UsageError, match=r"no GPU named '(?i:gtx ?1080)'"):
+        gpu_request(text)
 
 
 def test_a_near_name_is_suggested():

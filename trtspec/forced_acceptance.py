@@ -93,12 +93,16 @@ def forced_settings(settings: Mapping[str, object]) -> Iterator[Forced]:
     :param settings: such as a server's configuration with ``speculative_config``,
         which may be JSON text, as on vLLM's command line.
     """
-    if settings.get(_SYNTHETIC) == "synthetic":
-        switch = Switch(_SYNTHETIC, VLLM, 0, _VLLM_SOURCE)
-        yield Forced(switch, "synthetic", _vllm_length(settings))
-    for value in settings.values():
-        if isinstance(inner := _parsed(value), Mapping):
-            yield from forced_settings(inner)
+    left: list[object] = [settings]  # not by recursion: a file may nest too deep
+    while left:
+        found = _parsed(left.pop())
+        if isinstance(found, Mapping):
+            if found.get(_SYNTHETIC) == "synthetic":
+                switch = Switch(_SYNTHETIC, VLLM, 0, _VLLM_SOURCE)
+                yield Forced(switch, "synthetic", _vllm_length(found))
+            found = list(found.values())
+        if isinstance(found, list | tuple):
+            left.extend(reversed(found))
 
 
 def refuse_forced_acceptance(

@@ -22,8 +22,10 @@ MOST_GPUS = 1024
 
 _TABLE = Path(__file__).with_name("gpu_kinds.json")
 _IGNORED = {"nvidia", "geforce", "tesla", "quadro", "gpu", "graphics"}
-# the x of RTX 4090 counts nothing
-_COUNTED = re.compile(r"^(?:(\d+)\s*[x*]\s*)?(.+?)(?:\s*(?<!rt)[x*]\s*(\d+))?$", re.I)
+# the x of GTX 1080 and RTX 4090 counts nothing
+_COUNTED = re.compile(
+    r"^(?:(\d+)\s*[x*]\s*)?(.+?)(?:\s*(?<![rg]t)[x*]\s*(\d+))?$", re.I
+)
 _MARKETED = {"sxm2": "sxm", "sxm4": "sxm", "sxm5": "sxm", "sxm6": "sxm"}
 
 
@@ -39,10 +41,6 @@ class GpuKind(BaseModel):
         description="Who says so: the driver, or the data sheet (GB are 10^9 bytes)."
     )
     compute_capability: str | None = Field(description="Such as 9.0 for Hopper.")
-    bandwidth: int | None = Field(default=None, description="Bytes per second.")
-    dense_tflops: Mapping[str, float] = Field(
-        default={}, description="Tensor throughput by type, without sparsity."
-    )
     source: str = Field(description="Where the memory is from.")
     sources: Mapping[str, str] = Field(
         default={}, description="Where the other facts are from, by field."

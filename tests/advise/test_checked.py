@@ -79,8 +79,10 @@ def test_a_recipe_takes_the_fewest_gpus_that_hold_it(tmp_path, name, gpu, gpus):
     section = advice.chosen.draft.content["target"]
     assert section.get("tensor_parallel", 1) == gpus
     assert_written_recipes_pass(tmp_path, advice, "1.2.1", gpu)
-    quiet = [f for f in advice.chosen.findings if f.rule.startswith("memory")]
-    assert {f.severity for f in quiet} == {"note"}
+    (tmp_path / "recipe.yaml").write_text(written_recipe(advice, advice.chosen))
+    found = findings(load_recipe(tmp_path / "recipe.yaml"), "1.2.1", gpu)
+    told = [f for f in found if f.rule.startswith("memory")]
+    assert {f.severity for f in told} == {"note"}
 
 
 def test_what_no_gpu_of_the_machine_holds_is_not_usable(tmp_path):
@@ -90,3 +92,14 @@ def test_what_no_gpu_of_the_machine_holds_is_not_usable(tmp_path):
     ngram = next(c for c in advice.candidates if c.method == "ngram")
     assert ngram.state == "no"
     assert any("(memory)" in text for text in ngram.needs)
+
+
+def test_a_variable_that_forces_acceptance_keeps_no_recipe_from_being_written(
+    tmp_path, monkeypatch
+):
+    name = "TLLM_SPEC_DECODE_FORCE_NUM_ACCEPTED_TOKENS"
+    monkeypatch.setenv(name, "1.6")
+    advice = ask(tmp_path, "Qwen/Qwen3-8B", trtllm="1.2.1", backends=("pytorch",))
+    assert advice.chosen.state == "get"
+    assert any(f"unset {name}" in text for text in advice.chosen.needs)
+    assert assert_written_recipes_pass(tmp_path, advice, "1.2.1") >= 3

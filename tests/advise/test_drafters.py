@@ -71,7 +71,7 @@ def test_a_known_id_needs_no_copy_here(directory):
 
 
 def test_an_unknown_id_that_is_not_here_says_how_to_get_it(directory):
-    with pytest.raises(UsageError, match="huggingface-cli download some/thing"):
+    with pytest.raises(UsageError, match="hf download some/thing"):
         found(directory, "some/thing")
 
 

@@ -48,6 +48,18 @@ def test_drafts_get_room_within_the_context():
     assert "68" in found.total_told
 
 
+def test_a_guess_stays_within_the_drafter_s_context():
+    found = lengths(None, 131072, 4, drafter=2048)
+    assert found.max_total == 2044
+    assert "the drafter's 2048, less 4 for drafts" in found.total_told
+
+
+def test_a_drafter_bounds_neither_a_workload_nor_a_shorter_model():
+    assert lengths(workload(9000), 131072, 4, drafter=2048).cut == ""
+    found = lengths(None, 2048, 4, drafter=4096)
+    assert "the model's 2048" in found.total_told
+
+
 def test_a_prompt_that_does_not_fit_is_told_with_both_numbers():
     found = lengths(workload(9000), 8192, 4)
     assert found.max_total == 8188

@@ -109,3 +109,24 @@ def test_the_bundled_workloads_are_read(path):
     found = read_workload(path, None)
     assert found.prompts == 16
     assert found.longest_prompt < 2048
+
+
+def test_a_lone_carriage_return_between_tokens_ends_no_line(tmp_path):
+    path = tmp_path / "w.jsonl"
+    path.write_bytes(b'{"prompt": "hello",\r "answer": "b"}\n')
+    assert read_workload(path, None).answers == 1
+
+
+def test_an_answer_that_is_no_text_in_utf_8_counts_as_none(tmp_path):
+    path = tmp_path / "w.jsonl"
+    path.write_text('{"prompt": "hello", "answer": "\\ud800"}\n')
+    assert read_workload(path, None).answers == 0
+
+
+def test_turns_of_the_assistant_are_answers_to_what_stands_before_them(tmp_path):
+    said = [("user", "one two"), ("assistant", "three four five"), ("user", "six")]
+    messages = [{"role": role, "content": content} for role, content in said]
+    found = read(tmp_path, {"messages": messages}, {"prompt": "a"}, encode=words)
+    assert (found.answers, found.longest_answer) == (1, 3)
+    assert found.longest_prompt == 6
+    assert found.copied == 0.0  # it would be copied whole from a prompt that holds it

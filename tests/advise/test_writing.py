@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trtspec.advise.recipe import recipe_name
@@ -49,6 +49,7 @@ def test_lines_are_not_too_long():
     assert max(map(len, text.splitlines())) <= 88
 
 
+@settings(deadline=None)
 @given(st.text(max_size=100), st.text(max_size=100))
 def test_no_comment_or_name_changes_what_is_read(comment, name):
     comments = {("target", "model"): comment, ("limits", "max_batch_size"): comment}

@@ -6,7 +6,12 @@ import pytest
 from packaging.version import Version
 
 from tests.build.projects import load, write_project
-from trtspec.build.gates import refuse_blocking, require_backend, require_no_findings
+from trtspec.build.gates import (
+    refuse_blocking,
+    require_backend,
+    require_no_findings,
+    tell_unused,
+)
 from trtspec.build.progress import SILENT
 from trtspec.check import Finding
 from trtspec.errors import BackendUnavailableError, FindingsError, Problem
@@ -40,7 +45,7 @@ def test_everything_that_is_missing_is_named_at_once():
 
 def test_warnings_are_told_and_do_not_stop(lines):
     refuse_blocking([finding("warning"), finding("note", "quiet")], lines.progress)
-    assert lines == ["warning: x.yaml:3: it is so"]
+    assert lines == ["warning: x.yaml:3: it is so (rule)"]
 
 
 def test_all_blocking_findings_are_in_the_error(lines):
@@ -48,8 +53,8 @@ def test_all_blocking_findings_are_in_the_error(lines):
     with pytest.raises(FindingsError) as caught:
         refuse_blocking(findings, lines.progress)
     text = str(caught.value)
-    assert "x.yaml:3: one: that is why" in text
-    assert "x.yaml:3: two\n" in text
+    assert "x.yaml:3: one (rule): that is why" in text
+    assert "x.yaml:3: two (rule)\n" in text
     assert "do: do this" in text
     assert caught.value.exit_code == 3
 
@@ -95,4 +100,10 @@ def test_what_is_to_be_copied_stands_below_what_to_do():
 def test_an_ignored_finding_is_told_if_it_would_block_and_else_not(lines):
     ignored = [replace(finding(s), ignored=True) for s in ("blocking", "warning")]
     refuse_blocking(ignored, lines.progress)
-    assert lines == ["ignored: x.yaml:3: it is so"]
+    assert lines == ["ignored: x.yaml:3: it is so (rule)"]
+
+
+def test_rules_without_a_finding_are_told_to_be_ignored_in_vain(lines):
+    found = [finding("warning")]
+    tell_unused(found, ("rule", "tree"), lines.progress)
+    assert lines == ["no finding of tree: there is nothing to ignore"]

@@ -13,8 +13,8 @@ from tests.trtllm.machines import bare_machine
 from trtspec.build.artifact import Artifact
 from trtspec.cli.main import cli
 from trtspec.errors import FindingsError, UsageError
-from trtspec.recipe import Recipe
-from trtspec.trtllm.built import built_findings
+from trtspec.recipe import Recipe, load_recipe
+from trtspec.trtllm.built import _engines, built_findings
 from trtspec.trtllm.installation import Installation, assumed_for
 from trtspec.trtllm.runtime import Runtime
 
@@ -147,3 +147,24 @@ def test_without_a_release_it_is_a_warning_not_silence(on_pytorch):
 
 def assumed(version):
     return Runtime(assumed_for(version))
+
+
+def test_a_damaged_target_hides_no_damaged_draft(tmp_path, engine_recipe):
+    made = load_recipe(engine_recipe).recipe
+    folders = tmp_path / "first", tmp_path / "second"
+    for folder in folders:
+        folder.mkdir()
+        (folder / "config.json").write_text("{")
+    damaged = list(_engines(made, tmp_path, folders, None, assumed("1.2.1")))
+    assert [f.rule for f in damaged] == ["artifact-damaged"] * 2
+    for folder, finding in zip(folders, damaged, strict=True):
+        assert str(folder) in finding.where + finding.what
+
+
+def test_engines_made_elsewhere_are_not_to_be_falsified_either(
+    tmp_path, engine_recipe, monkeypatch
+):
+    folder = write_engine(tmp_path / "engine", engine("ngram"))
+    monkeypatch.setenv("TLLM_SPEC_DECODE_FORCE_NUM_ACCEPTED_TOKENS", "3")
+    found = findings_of(folder, "--for", engine_recipe, "--trtllm", "1.2.1")
+    assert found["forced-acceptance"]["severity"] == "note"

@@ -62,7 +62,16 @@ def test_explain_as_json_is_one_document():
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--explain", "contextlength"], "near: context-length"),
+        (
+            ["--explain", "contextlength"],
+            "--explain: there is no rule or theme 'contextlength'; near: context-",
+        ),
+        (["--explain", "vocabularies"], "near: vocabulary"),
+        (
+            ["--explain", "nothemes"],
+            "'nothemes'\n  do: trtspec check --explain all",
+        ),
+        ([""], "RECIPE: an empty path names nothing"),
         (["--explain", "memory", "recipe.yaml"], "looks at no recipe such as recipe"),
         ([], "no recipe is given"),
         (["recipe.yaml", "--ignore", "contextlength"], "near: context-length"),

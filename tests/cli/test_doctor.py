@@ -211,6 +211,8 @@ def test_a_driver_too_old_for_cuda_is_told_with_both(monkeypatch, tmp_path):
     shown = flat()
     assert "driver 535.104.05 is too old for CUDA 13.0 of TensorRT-LLM 1.2.1" in shown
     assert "driver 580 or later" in shown
+    assert "blocking: driver where installation what driver 535.104.05" in shown
+    assert " see https://docs.nvidia.com/" in shown
     (finding,) = [f for f in document()["findings"] if f["rule"] == "driver"]
     assert finding["severity"] == "blocking"
 
@@ -219,5 +221,5 @@ def test_forced_acceptance_is_told_without_an_error(monkeypatch, machine):
     name = "TLLM_SPEC_DECODE_FORCE_NUM_ACCEPTED_TOKENS"
     monkeypatch.setenv(name, "1.6")
     shown = flat()
-    assert "forced-acceptance: '1.6' forces" in shown
-    assert f"unset {name}" in shown
+    assert f"warning: forced-acceptance where ${name} what '1.6' forces" in shown
+    assert f"    unset {name}" in text().splitlines()  # to be copied

@@ -53,6 +53,17 @@ def test_an_indented_line_is_kept_and_others_are_wrapped_by_themselves():
     assert all(line.startswith("        word") for line in lines[4:-2])
 
 
+def test_items_of_a_list_are_wrapped_and_rows_of_a_table_kept():
+    item = f"  - {'words ' * 20}end"
+    row = f"  - weights{' ' * 80}1.5"
+    lines = text_of(finding_lines(finding(action=f"one of\n{item}\n{row}")))
+    _, _, _, _, first, *more, last = lines.splitlines()
+    assert first.startswith("  - words words")
+    assert more
+    assert all(len(line) <= 80 and line.startswith("    words") for line in more)
+    assert last == row
+
+
 def test_a_snippet_is_a_block_by_itself_however_long_its_lines():
     flow = "speculation: {" + ", ".join(f"key_{n}: {n}" for n in range(12)) + "}"
     found = finding(action="write", snippet=f"{flow}\nname: x", source="docs/a.md")

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from tests.check.memory.builders import LLAMA_1B, LLAMA_8B, LLAMA_70B
 from tests.models.public import TARGETS, write_target
-from trtspec.check.memory.planned import ENGINE_DRAFT_SHARE
+from trtspec.check.memory.for_recipe import ENGINE_DRAFT_SHARE
 from trtspec.cli.main import cli
 from trtspec.errors import TrtspecError
 

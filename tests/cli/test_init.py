@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 from tests.models.drafters import write_eagle3
 from tests.models.tiny import write_checkpoint
+from tests.trtllm.machines import H200, bare_machine, write_examples
 from trtspec.cli import check as check_command
 from trtspec.cli.init import command
 from trtspec.errors import FindingsError, TrtspecError, UsageError
@@ -57,6 +58,40 @@ def test_it_never_overwrites_without_force(run, tmp_path):
     assert path.read_text() == "mine"
     run(DEMO, "--backend", "reference", "--force")
     assert load_recipe(path).recipe.speculation.method == "ngram"
+
+
+@pytest.mark.parametrize("more", [(), ("--force",)])
+def test_a_directory_is_no_file_to_write(run, tmp_path, more):
+    (tmp_path / "d").mkdir()
+    with pytest.raises(UsageError, match="d is a directory") as error:
+        run(DEMO, "--backend", "reference", "--out", "d", *more)
+    assert "name a file" in error.value.problems[0].action
+
+
+def test_a_folder_that_cannot_be_made_is_the_option_s_fault(run, tmp_path):
+    (tmp_path / "f").touch()
+    with pytest.raises(UsageError, match="cannot be written") as error:
+        run(DEMO, "--backend", "reference", "--out", "f/r.yaml")
+    assert error.value.problems[0].where == "--out"
+
+
+def test_a_method_that_cannot_be_used_is_refused_with_its_reason(run):
+    with pytest.raises(FindingsError) as error:
+        run(LLAMA, "--trtllm", "1.2.1", "--method", "lookahead", "--out", "-",
+            "--backend", "pytorch")  # fmt: skip
+    (problem,) = error.value.problems
+    assert "lookahead is not usable on pytorch: it has no lookahead" in problem.what
+
+
+def test_without_a_workload_limits_stay_within_the_head_s_context(run, tmp_path):
+    write_checkpoint(tmp_path / "t", max_position_embeddings=8192)
+    write_eagle3(tmp_path / "h", head_dim=4, max_position_embeddings=2048)
+    given = ("./t", "--trtllm", "1.2.1", "--draft", "./h", "--method", "eagle3")
+    run(*given)
+    assert "the drafter's 2048, less 4 for drafts" in Path("recipe.yaml").read_text()
+    checked = ["recipe.yaml", "--trtllm", "1.2.1", "--json"]
+    found = json.loads(CliRunner().invoke(check_command.command, checked).stdout)
+    assert "drafter-context" not in {f["rule"] for f in found["findings"]}
 
 
 def test_to_stdout_goes_the_recipe_alone(run, tmp_path):
@@ -125,6 +160,25 @@ def test_another_method_can_be_asked_for(run):
     assert load_recipe("recipe.yaml").recipe.speculation.method == "ngram"
 
 
+def test_example_scripts_are_those_that_it_is_told_of(run, tmp_path, monkeypatch):
+    machine = bare_machine(monkeypatch, tmp_path, gpus=[H200])
+    machine.install("1.2.1")
+    write_checkpoint(tmp_path / "t")
+    mine = write_examples(tmp_path / "mine", "1.2.1")
+
+    def needs(*arguments):
+        asked = ["./t", "--backend", "tensorrt", "--json", *arguments]
+        document = json.loads(CliRunner().invoke(command, asked).stdout)
+        return next(c for c in document["candidates"] if c["method"] == "ngram")[
+            "needs"
+        ]
+
+    assert any("no example scripts" in text for text in needs())
+    found = needs("--examples", str(mine))
+    assert found  # its scripts have one flag only
+    assert not any("no example scripts" in text for text in found)
+
+
 @pytest.mark.parametrize("name", ["none", "auto", "eagle4"])
 def test_a_method_without_a_start_is_refused(run, name):
     with pytest.raises(UsageError, match="no method"):
@@ -157,9 +211,10 @@ def test_lines_fit_the_terminal(run):
         ([DEMO, "--draft", ""], "an empty name"),
         ([DEMO, "--workload", "nowhere.jsonl"], "nowhere.jsonl"),
         ([DEMO, "--draft", "./nowhere"], "there is no directory"),
-        ([DEMO, "--draft", "some/thing"], "huggingface-cli download some/thing"),
+        ([DEMO, "--draft", "some/thing"], "hf download some/thing"),
         ([DEMO, "--trtllm", "0.9"], "older than what trtspec drives"),
         ([DEMO, "--gpu", "h1000"], "no GPU named"),
+        ([DEMO, "--examples", "nowhere"], "--examples"),
     ],
     ids=[
         "target",
@@ -170,6 +225,7 @@ def test_lines_fit_the_terminal(run):
         "draft-id",
         "trtllm",
         "gpu",
+        "examples",
     ],
 )
 def test_what_cannot_be_read_is_refused_with_its_name(run, arguments, said):

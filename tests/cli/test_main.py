@@ -31,7 +31,7 @@ def test_help_fits_80_columns_and_has_an_example(command):
 def test_group_help_lists_every_command_and_exit_code():
     output = CliRunner().invoke(cli, ["--help"]).output
     assert all(f"  {command}" in output for command in COMMANDS)
-    assert "130 interrupted" in output
+    assert "129 hung up; 130 interrupted" in output
 
 
 def test_version_is_the_package_version():

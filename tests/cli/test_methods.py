@@ -101,6 +101,20 @@ def test_a_method_is_shown_with_all_that_is_known(name):
             assert f"source: {standing.source}" in shown or not standing.runs
 
 
+def test_words_and_releases_are_explained_where_they_stand():
+    shown = " ".join(text("eagle3").split())
+    for word in ("refused", "broken", "ignored", "untested", "?"):
+        assert f" {word}: " in shown.partition("Releases of backend pytorch: ")[2]
+    for page in (shown, " ".join(text().split()), " ".join(text("none").split())):
+        assert "main: >=1.3.0rc22,<1.5." in page
+    assert "Releases of backend" not in text("medusa")
+
+
+def test_places_of_which_the_same_is_said_share_a_paragraph():
+    shown = text("none").splitlines()
+    assert "  reference; tensorrt; pytorch 1.0, 1.1, 1.2, main: exact" in shown
+
+
 @pytest.mark.parametrize("name", list(METHODS))
 def test_lines_for_a_recipe_load(name):
     shown = text(name).splitlines()
@@ -129,6 +143,7 @@ def test_json_has_every_method_with_the_documented_keys():
             "reference",
             "parameters",
             "settings",
+            "combinations",
         ]
         for setting in method["settings"]:
             keys = ["label", "speculation", "verified_tokens", "output"]
@@ -154,6 +169,43 @@ def test_json_says_where_a_method_is_exact_and_from_where_that_is_known():
     }
     assert [place["runs"] for place in pytorch] == [False] * 4
     assert all("greedy" not in place for place in pytorch)
+
+
+@pytest.mark.parametrize("name", list(METHODS))
+def test_json_has_every_combination_that_the_text_shows(name):
+    (method,) = document(name)["methods"]
+    shown = " ".join(text(name).split())
+    states = {}
+    for one in method["combinations"]:
+        assert list(one) == [
+            *("backend", "drafting", "family", "version", "feature", "title"),
+            *("state", "not_beside"),
+        ]
+        key = (one["drafting"], one["title"])
+        states.setdefault(key, {})[one["family"]] = one["state"]
+    assert bool(states) == ("with other features, backend pytorch" in shown)
+    for (_, title), by_family in states.items():
+        if set(by_family.values()) == {"not established"}:
+            continue
+        if set(by_family.values()) == {"works"}:
+            _, *told = shown.split("works in every release here: ")
+            assert any(title in text.partition(":")[0] for text in told)
+            continue
+        words = {f: s.replace("not established", "?") for f, s in by_family.items()}
+        line = ", ".join(f"{family} {state}" for family, state in words.items())
+        assert f"{title}: {line}" in shown
+
+
+def test_json_tells_ways_of_drafting_and_what_spoils_a_feature_apart():
+    (method,) = document("eagle3")["methods"]
+    ways = {one["drafting"] for one in method["combinations"]}
+    assert ways == {"", "as two models", "with a dynamic tree"}
+    (lora,) = (
+        one
+        for one in method["combinations"]
+        if (one["drafting"], one["family"], one["feature"]) == ("", "1.2", "lora")
+    )
+    assert (lora["state"], lora["not_beside"]) == ("untested", ["CUDA graphs"])
 
 
 def test_json_of_one_method_is_that_of_all():

@@ -4,9 +4,7 @@ import pytest
 
 from trtspec.cli.methods_features import feature_lines
 from trtspec.methods.catalogue import METHODS
-from trtspec.trtllm.combinations.table import OUTSIDE
 from trtspec.trtllm.facts.combinations import features
-from trtspec.trtllm.pytorch.compile import driven
 
 NOT_SERVED = ("none", "medusa", "eagle", "redrafter", "lookahead")
 
@@ -36,7 +34,3 @@ def test_each_way_of_drafting_is_told_by_itself():
     for way in ("eagle3 with", "eagle3 as two models with", "a dynamic tree with"):
         assert f"{way} other features" in shown
     assert "guided decoding: main broken" in shown
-
-
-def test_methods_outside_of_any_engine_are_those_of_the_compiler():
-    assert OUTSIDE == driven.OUTSIDE

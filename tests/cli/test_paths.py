@@ -10,7 +10,8 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from trtspec.cli.paths import OutputPath, write_output
+from trtspec.cli import main as main_module
+from trtspec.cli.paths import InputPath, OutputPath, write_output
 from trtspec.errors import UsageError
 
 
@@ -61,3 +62,30 @@ def test_a_pipe_is_not_replaced(tmp_path):
     with pytest.raises(UsageError, match="it is a pipe, not a file"):
         write_output(tmp_path / "pipe", "text")
     assert (tmp_path / "pipe").is_fifo()
+
+
+def test_the_folder_of_a_file_is_made_as_init_makes_it(tmp_path):
+    write_output(tmp_path / "a" / "b" / "x", "text")
+    assert (tmp_path / "a" / "b" / "x").read_text() == "text"
+
+
+@click.command()
+@click.argument("recipe", type=InputPath(path_type=Path))
+def reading(recipe):
+    click.echo(repr(recipe))
+
+
+def test_an_empty_path_is_not_this_folder():
+    result = CliRunner().invoke(reading, [""])
+    assert result.exit_code == 2
+    assert "an empty path names nothing" in result.output
+    assert CliRunner().invoke(reading, ["a"]).output == f"{Path('a')!r}\n"
+
+
+@pytest.mark.parametrize(
+    "command", ["check", "plan", "build", "run", "serve", "bench", "migrate", "inspect"]
+)
+def test_no_command_takes_an_empty_path(command, capsys):
+    more = ["--to", "1.2.1"] if command == "migrate" else []
+    assert main_module._run([command, "", *more]) == 2
+    assert "empty" in capsys.readouterr().err

@@ -12,6 +12,7 @@ import pytest
 from tests.build.projects import write_project
 from tests.trtllm.engine.projects import METHODS
 from tests.trtllm.engine.projects import write_project as write_engine_project
+from trtspec.check.catalogue import entries
 
 LLAMA = {
     "0.17.0": "/app/tensorrt_llm/examples/llama/convert_checkpoint.py",
@@ -78,7 +79,7 @@ def test_json_has_all_the_facts(run, tmp_path):
     document = json.loads(run(write_project(tmp_path), "--json").stdout)
     assert set(document) == {
         "name", "backend", "missing", "downloads", "stages", "fingerprint", "artifact",
-        "unknown", "free_bytes", "needs_bytes", "links", "ignored",
+        "unknown", "free_bytes", "needs_bytes", "links", "ignored", "findings",
     }  # fmt: skip
     assert set(document["stages"][1]) == {
         "name", "action", "summary", "inputs", "needs_bytes", "command", "environment",
@@ -180,6 +181,8 @@ def test_blocking_finding_has_no_plan(run, tmp_path):
     result = run(recipe, "--trtllm", "1.2.1")
     assert result.returncode == 3
     assert "kv_cache int8 with ngram" in result.stderr
+    rule = result.stderr.partition(")")[0].rpartition("(")[2]
+    assert rule in entries()
     assert result.stdout == ""
     result = run(recipe, "--trtllm", "1.2.1", "--json")
     assert result.returncode == 3
@@ -188,6 +191,22 @@ def test_blocking_finding_has_no_plan(run, tmp_path):
     severities = [finding["severity"] for finding in document["findings"]]
     assert "blocking" in severities
     assert "kv_cache int8 with ngram" in result.stderr
+
+
+def test_warnings_are_told_with_their_rule(run, tmp_path):
+    recipe = write_project(tmp_path)
+    content = json.loads(recipe.read_text())
+    content["workload"]["concurrency"] = [1, 64]
+    recipe.write_text(json.dumps(content))
+    result = run(recipe)
+    assert result.returncode == 0, result.stderr
+    assert result.stderr.startswith("warning: ")
+    assert result.stderr.splitlines()[0].endswith("(concurrency)")
+    document = json.loads(run(recipe, "--json").stdout)
+    assert [f["rule"] for f in document["findings"]] == ["concurrency"]
+    ignored = run(recipe, "--json", "--ignore", "concurrency", "--ignore", "tree")
+    assert ignored.stderr == "no finding of tree: there is nothing to ignore\n"
+    assert [f["ignored"] for f in json.loads(ignored.stdout)["findings"]] == [True]
 
 
 def test_help_names_the_exit_codes():

@@ -162,6 +162,7 @@ def test_launcher_in_json(plan, tmp_path):
 
 def test_output_that_cannot_be_written_is_a_usage_error(plan, tmp_path):
     recipe = write_project(tmp_path)
+    (tmp_path / "none").touch()
     file = tmp_path / "none" / "serve.sh"
     with pytest.raises(UsageError, match="cannot be written"):
         plan(recipe, "--launcher", "mpirun", "--output", file)

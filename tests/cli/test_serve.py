@@ -134,7 +134,8 @@ def test_server_that_never_is_ready(serve, tmp_path, failure, options, message):
     running = serve("--port", "0", *options, STANDIN_SERVE_FAIL=failure)
     assert running.code() == 5
     assert message in running.said()
-    assert running.process.stdout.read() == b""
+    document = json.loads(running.process.stdout.read())
+    assert (document["verdict"], document["exit_code"]) == ("error", 5)
     assert running_for(tmp_path) == []
 
 

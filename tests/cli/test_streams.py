@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from trtspec.cli.streams import say_error
+
 TRTSPEC = (sys.executable, "-m", "trtspec")
 RESERVED = """
 import click
@@ -121,3 +123,24 @@ def test_a_name_that_the_encoding_cannot_hold_is_escaped(
     assert b"unexpected" not in done.stderr
     if options:
         assert Path(json.loads(done.stdout)["recipe"]) == recipe
+
+
+LONG = " ".join(["words"] * 40)
+
+
+def test_an_error_is_wrapped_for_a_terminal(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    say_error(f"r.yaml:3: {LONG}\n  allowed: {LONG}\n  do: {LONG}\n    {LONG}")
+    lines = capsys.readouterr().err.splitlines()
+    *wrapped, copied = lines
+    assert copied == f"    {LONG}"
+    assert max(map(len, wrapped)) <= 60
+    (label,) = [n for n, line in enumerate(lines) if line.startswith("  do: words")]
+    assert lines[label + 1].startswith("      words")
+    assert " ".join(lines[0].split())[:24] == "error: r.yaml:3: words w"
+
+
+def test_in_a_file_each_part_of_an_error_stays_one_line(capsys):
+    say_error(f"{LONG}\n  do: {LONG}")
+    assert capsys.readouterr().err == f"error: {LONG}\n  do: {LONG}\n"

@@ -213,6 +213,15 @@ def test_lossy_acceptance_allows_lossy_output_by_itself(method, keys):
     assert made(method, **keys, allow_lossy=False).lossy_allowed
 
 
+def test_a_method_is_covered_where_an_entry_is_about_it():
+    suffix = made("suffix")
+    assert suffix.covered("pytorch", Version("1.4.0rc4"))
+    assert not suffix.covered("pytorch", Version("1.2.1"))
+    assert suffix.covered("pytorch", None)
+    assert not suffix.covered("tensorrt", None)
+    assert made("none").covered("anything", Version("0.1"))
+
+
 def test_lossy_search_of_redrafter_must_be_allowed_too():
     assert not made("redrafter", greedy_search=False).lossy_allowed
 

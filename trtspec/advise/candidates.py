@@ -5,18 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from packaging.version import Version
-
 from trtspec.advise.drafters import Drafter
 from trtspec.advise.fitting import Circumstances, checked
 from trtspec.advise.ranking import rank, why
 from trtspec.advise.recipe import Draft, Way
 from trtspec.advise.starting_points import METHODS_TO_START
 from trtspec.advise.verdict import State, verdict
-from trtspec.check.finding import Finding
 from trtspec.methods import Method, lossy_reason
 from trtspec.methods.catalogue import METHODS, settings
-from trtspec.recipe.schema import Recipe
 from trtspec.trtllm.alternatives import ALTERNATIVES
 
 _GROUPS: dict[State, int] = {"usable": 0, "download": 0, "get": 1, "no": 2}
@@ -48,7 +44,6 @@ class Candidate:
     drafter: Drafter | None = None
     sampled: str = ""
     draft: Draft | None = None
-    findings: tuple[Finding, ...] = ()
 
     @property
     def can_be_written(self) -> bool:
@@ -72,7 +67,7 @@ def _of(given: Circumstances, method: str, backend: str) -> Iterator[Candidate]:
     sample = settings(method)[0].method
     version = given.version if backend != "reference" else None
     place = _rank(given, method, None)
-    if not _covered(sample, backend, version):
+    if not sample.covered(backend, version):
         state, reason = _absent(sample, backend)
         yield Candidate(method, backend, state, (reason,), place)
         return
@@ -84,10 +79,6 @@ def _of(given: Circumstances, method: str, backend: str) -> Iterator[Candidate]:
         yield Candidate(method, backend, *_without_drafter(given, method), place)
     for drafter in fitting:
         yield _judged(given, Way(method, drafter, backend))
-
-
-def _covered(method: Method, backend: str, version: Version | None) -> bool:
-    return any(entry.covers(backend, version) for entry in method.exactness())
 
 
 def _absent(method: Method, backend: str) -> tuple[State, str]:
@@ -122,7 +113,7 @@ def _judged(given: Circumstances, way: Way) -> Candidate:
     found = checked(given, way)
     method, drafter, backend = way
     version = given.version if backend != "reference" else None
-    section = Recipe.model_validate(found.draft.content).speculation
+    section = found.recipe.speculation
     state, needs = verdict(found.findings, drafter, given.wish.target)
     return Candidate(
         method=method,
@@ -134,7 +125,6 @@ def _judged(given: Circumstances, way: Way) -> Candidate:
         drafter=drafter,
         sampled=lossy_reason(section, backend, version, sampled=True),
         draft=found.draft,
-        findings=found.findings,
     )
 
 

@@ -127,7 +127,7 @@ def _given_by_id(text: str, base: Path) -> Drafter:
             "drafters that trtspec knows: which method takes it cannot be told",
             where="--draft",
             allowed="a directory, or the id of a drafter that is here or is known",
-            action=f"huggingface-cli download {text}, then run this again",
+            action=f"hf download {text}, then run this again",
         )
     return Drafter(method_named, text, "given", told_by="it is a published drafter")
 

@@ -43,6 +43,7 @@ class Checked(NamedTuple):
     """A recipe with what check found in it."""
 
     draft: Draft
+    recipe: Recipe
     findings: tuple[Finding, ...]
 
 
@@ -69,7 +70,7 @@ def _check(given: Circumstances, way: Way, size: Size) -> Checked:
     draft = draft_recipe(given.wish, way, size)
     recipe = Recipe.model_validate(draft.content)
     loaded = LoadedRecipe(recipe, given.recipe, {(): 1})
-    return Checked(draft, tuple(given.check(loaded)))
+    return Checked(draft, recipe, tuple(given.check(loaded)))
 
 
 def _sizes(most: int) -> Iterator[int]:

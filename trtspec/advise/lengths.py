@@ -30,11 +30,34 @@ class Lengths:
     cut: str = ""
 
 
-def lengths(workload: WorkloadFacts | None, context: int | None, room: int) -> Lengths:
-    """Choose limits that hold the workload, as far as the model's context goes.
+def lengths(
+    workload: WorkloadFacts | None,
+    context: int | None,
+    room: int,
+    drafter: int | None = None,
+) -> Lengths:
+    """Choose limits that hold the workload, as far as the models' contexts go.
+
+    A drafter that was made for less than the target bounds a guess. It does not bound
+    what a workload needs: behind its context it drafts worse, and the target goes on.
 
     :param context: tokens that the model was made for; None if it is not known.
     :param room: tokens that drafts need beyond prompt and output.
+    :param drafter: tokens that what drafts was made for; None if it is not known.
+    """
+    made_for = context
+    whose = "model"
+    if drafter is not None and workload is None and drafter < (context or MAX_TOKENS):
+        made_for, whose = drafter, "drafter"
+    return _within(workload, made_for, room, whose)
+
+
+def _within(
+    workload: WorkloadFacts | None, context: int | None, room: int, whose: str
+) -> Lengths:
+    """Choose limits within a context.
+
+    :param whose: the model that it is of.
     """
     wanted, told = _input(workload)
     output = _output(workload)
@@ -43,12 +66,12 @@ def lengths(workload: WorkloadFacts | None, context: int | None, room: int) -> L
     longest = MAX_TOKENS if context is None else max(context - room, 2)
     if total <= longest:
         if context is not None:
-            total_told += f"; the model goes to {context}"
+            total_told += f"; the {whose} goes to {context}"
         return Lengths(wanted, total, output, told, total_told)
     output = max(1, min(output, longest // 4))
     kept = min(wanted, longest - output)
     if context is not None:
-        total_told += f": the model's {context}, less {room} for drafts"
+        total_told += f": the {whose}'s {context}, less {room} for drafts"
     return Lengths(
         kept, longest, output, told, total_told, _cut(workload, kept, context)
     )

@@ -16,6 +16,8 @@ _ORDER = (
 )  # fmt: skip
 _COPYING = ("ngram", "suffix")
 _REPEATED = _ORDER.index("pard") - 0.5
+_STEP = 0.1
+"""Between two methods that share a place of the order."""
 
 _WHY = {
     "mtp": "heads that were trained with the target; no second checkpoint",
@@ -44,7 +46,7 @@ def rank(
     before heads that were trained with the target.
     """
     if method in _COPYING and workload is not None and workload.repeats:
-        return _REPEATED + _COPYING.index(method) / TENTH
+        return _REPEATED + _COPYING.index(method) * _STEP
     if _too_large(drafter, target):
         return len(_ORDER)
     place = _ORDER.index(method)
@@ -64,7 +66,7 @@ def why(
         told.append(f"it has {size:.0%} of the target's parameters")
     if _too_large(drafter, target):
         told.append(f"that is more than 1/{TENTH}: drafting may cost what it saves")
-    if method == _COPYING[0]:
+    if method == "ngram":
         told.append(repetition_told(workload))
     return tuple(told)
 

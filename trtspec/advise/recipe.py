@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from trtspec.advise.drafters import Drafter
 from trtspec.advise.lengths import Lengths, lengths
 from trtspec.advise.starting_points import (
+    drafter_context,
     room_for_drafts,
     speculation,
     starting_point,
@@ -83,7 +84,12 @@ def draft_recipe(wish: Wish, way: Way, size: Size = GUESSED) -> Draft:
     point = starting_point(method, drafter, backend)
     section = speculation(method, drafter, point)
     context = target.info.context_length if target.info else None
-    limits = lengths(wish.workload, context, room_for_drafts(section))
+    limits = lengths(
+        wish.workload,
+        context,
+        room_for_drafts(section),
+        drafter_context(drafter, backend),
+    )
     batch = size.requests or (4 if method in _TREES else 8)
     content: dict[str, Any] = {
         "schema": SCHEMA,

@@ -10,6 +10,7 @@ from pydantic import TypeAdapter
 from trtspec.advise.drafters import Drafter
 from trtspec.errors import TrtspecError
 from trtspec.methods import Eagle, Method, Speculation, tree_paths
+from trtspec.methods.catalogue import METHODS
 from trtspec.methods.trees import DEFAULT_TREE
 from trtspec.models.drafter import DrafterInfo, describe_drafter
 from trtspec.models.drafter_files import loader_of
@@ -59,6 +60,16 @@ def room_for_drafts(section: Mapping[str, object]) -> int:
     method = _ADAPTER.validate_python(section)
     levels = method.num_layers if isinstance(method, Eagle) else 0
     return method.verified_tokens + levels
+
+
+def drafter_context(drafter: Drafter | None, backend: str) -> int | None:
+    """Tokens that what drafts was made for; None if it is not here, or does not say."""
+    if drafter is None:
+        return None
+    if drafter.info is not None:
+        return drafter.info.context_length
+    known = _described(drafter, backend)
+    return known.context_length if known else None
 
 
 def _chain(length: int, source: str) -> Callable[[Drafter | None, str], StartingPoint]:
@@ -122,11 +133,12 @@ def _redrafter(_: Drafter | None, __: str) -> StartingPoint:
 
 
 def _described(drafter: Drafter | None, backend: str) -> DrafterInfo | None:
-    """Look at Medusa heads that are here; check says what is wrong with them."""
-    if drafter is None or drafter.path is None:
+    """Look at trained parts that are here; check says what is wrong with them."""
+    kind = METHODS[drafter.method].drafter_kind if drafter else None
+    if drafter is None or drafter.path is None or kind in (None, "model"):
         return None
     try:
-        return describe_drafter(drafter.path, "medusa", loader_of(backend))
+        return describe_drafter(drafter.path, kind, loader_of(backend))
     except TrtspecError:
         return None
 

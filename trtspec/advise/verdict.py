@@ -10,11 +10,10 @@ from trtspec.advise.target import Target
 from trtspec.check.finding import Finding
 
 State = Literal["usable", "download", "get", "no"]
-STATES: tuple[State, ...] = ("usable", "download", "get", "no")
 """Usable as it is; once build has downloaded the drafter; only with something that is
 not here; not at all."""
 
-MACHINE_RULES = frozenset({"installation", "environment"})
+MACHINE_RULES = frozenset({"installation", "driver", "gpu", "forced-acceptance"})
 """Rules about this machine alone: what they refuse is not the recipe's fault."""
 
 
@@ -27,7 +26,7 @@ def verdict(
     if faults:
         return "no", tuple(f"{f.what} ({f.rule})" for f in faults)
     if blocking:
-        return "get", tuple(f.what for f in blocking)
+        return "get", tuple(dict.fromkeys(map(_lacking, blocking)))
     if drafter is None or drafter.is_here:
         return "usable", ()
     if drafter.origin == "given":
@@ -36,3 +35,8 @@ def verdict(
     if target.by_folder:
         doubt += ", and found by the name of the target's folder alone"
     return "download", (f"{doubt}: {drafter.told_by}",)
+
+
+def _lacking(finding: Finding) -> str:
+    """Say what this machine lacks, and how it gets it."""
+    return f"{finding.what}: {finding.action}" if finding.action else finding.what

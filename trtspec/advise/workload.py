@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from trtspec.advise.repetition import copied_share
-from trtspec.recipe.workload import Prompt, load_prompts
-
-ANSWERS = (
-    "answer", "answers", "reference", "references", "response", "output", "completion",
-)  # fmt: skip
-"""Keys of a line that may hold what the model is expected to say."""
+from trtspec.recipe.answers import Answer, answers_of
+from trtspec.recipe.prompt_layouts import Messages
+from trtspec.recipe.workload import load_prompts
 
 REPEATS = 0.3
 """Share of copied tokens from which on the outputs count as repeating their inputs."""
@@ -32,10 +28,11 @@ class WorkloadFacts:
     """What a prompts file tells before anything runs.
 
     :param longest_prompt: in tokens, without a chat template.
-    :param longest_answer: the same of the answers in the file; None without any.
+    :param longest_answer: the same of the answers in the file, of which earlier turns
+        of the assistant are some; None without any.
     :param counted: whether the target's tokenizer counted; else three bytes are taken
         for a token, which overestimates most texts.
-    :param answers: lines that have an answer.
+    :param answers: prompts that have an answer.
     :param copied: share of the answers' tokens that could be copied from prompt or
         answer so far; without answers, of the prompts' from the prompt so far.
     """
@@ -61,43 +58,36 @@ def read_workload(path: Path, encode: Encode | None) -> WorkloadFacts:
     :raises UsageError: with file:line of what is no prompt.
     """
     prompts = load_prompts(path, "--workload")
-    answers = tuple(_answers(path))
-    texts = [_text(prompt) for prompt in prompts]
-    pairs = _pairs(texts, answers)
+    texts = [_text(prompt.messages) for prompt in prompts]
+    answered = [[answer.text for answer in answers_of(prompt)] for prompt in prompts]
+    answers = [text for several in answered for text in several]
+    asked = (Answer((), text) for text in texts)  # a prompt against itself
+    told = (answer for prompt in prompts for answer in answers_of(prompt))
+    pairs = _sample(told if answers else asked)
     return WorkloadFacts(
         path=path,
         prompts=len(prompts),
         longest_prompt=_longest(texts, encode) or 1,
-        longest_answer=_longest([a for a in answers if a], encode),
+        longest_answer=_longest(answers, encode),
         counted=encode is not None,
-        answers=sum(map(bool, answers)),
+        answers=sum(map(bool, answered)),
         copied=copied_share([(_split(before), _split(text)) for before, text in pairs]),
     )
 
 
-def _text(prompt: Prompt) -> str:
-    return "\n".join(message["content"] for message in prompt.messages)
+def _text(messages: Messages) -> str:
+    return "\n".join(message["content"] for message in messages)
 
 
-def _answers(path: Path) -> Iterator[str]:
-    """Give each line's answer; empty where it has none."""
-    # not splitlines: JSON may have line breaks of Unicode in a text
-    for line in path.read_text(encoding="utf-8-sig").split("\n"):
-        if line.strip():
-            entry = json.loads(line)
-            found = next((entry[key] for key in ANSWERS if entry.get(key)), "")
-            first = found[0] if isinstance(found, list) else found
-            yield first if isinstance(first, str) else ""
-
-
-def _pairs(prompts: Sequence[str], answers: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Give what is to be compared: prompts with answers, or prompts with themselves."""
+def _sample(answers: Iterable[Answer]) -> Iterator[tuple[str, str]]:
+    """Give what stands before a text, and the text, until there is enough of both."""
     left = _MOST_TOKENS * _BYTES_PER_TOKEN
-    asked = zip(prompts, answers, strict=False) if any(answers) else ()
-    for before, text in asked or ((("", prompt)) for prompt in prompts):
-        if text and left > 0:
-            left -= len(before) + len(text)
-            yield before, text
+    for messages, text in answers:
+        if left <= 0:
+            return
+        before = _text(messages)
+        left -= len(before) + len(text)
+        yield before, text
 
 
 def _split(text: str) -> list[str]:

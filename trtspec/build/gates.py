@@ -9,7 +9,10 @@ from textwrap import indent
 from trtspec.build.backend import Backend, gpus_seen_by
 from trtspec.build.progress import Progress
 from trtspec.check import Finding, check_recipe, ignoring
+from trtspec.check.checks import Find
+from trtspec.check.resolve import resolve
 from trtspec.errors import BackendUnavailableError, FindingsError, Problem
+from trtspec.gpu_kinds import GpuKind
 from trtspec.recipe.load import LoadedRecipe
 
 
@@ -29,6 +32,32 @@ def require_backend(backend: Backend, formats: Collection[str] = ()) -> None:
         )
 
 
+def check_for(
+    loaded: LoadedRecipe,
+    backend: Backend,
+    *,
+    gpus: Sequence[GpuKind] | None = None,
+    missing: bool = False,
+    find: Find = resolve,
+) -> list[Finding]:
+    """Check a recipe as its backend has it: with its rules, version and GPUs.
+
+    :param gpus: that it is to run on; those that the backend sees, if None.
+    :param missing: whether to name the software, too, that is not here; a build says
+        that by itself.
+    :param find: what looks at the models.
+    :returns: findings, the blocking ones first.
+    """
+    return check_recipe(
+        loaded,
+        missing=backend.missing if missing else None,
+        rules=backend.rules,
+        version=backend.version,
+        gpus=gpus_seen_by(backend) if gpus is None else gpus,
+        find=find,
+    )
+
+
 def require_no_findings(
     loaded: LoadedRecipe,
     backend: Backend,
@@ -41,13 +70,9 @@ def require_no_findings(
     :raises FindingsError: with every blocking finding.
     :raises UsageError: if a rule is unknown or cannot be ignored.
     """
-    findings = check_recipe(
-        loaded,
-        rules=backend.rules,
-        version=backend.version,
-        gpus=gpus_seen_by(backend),
-    )
-    refuse_blocking(ignoring(findings, ignored), progress)
+    findings = ignoring(check_for(loaded, backend), ignored)
+    tell_unused(findings, ignored, progress)
+    refuse_blocking(findings, progress)
 
 
 def refuse_blocking(findings: Sequence[Finding], progress: Progress) -> None:
@@ -59,15 +84,34 @@ def refuse_blocking(findings: Sequence[Finding], progress: Progress) -> None:
     """
     for finding in findings:
         if finding.severity == "warning" and not finding.ignored:
-            progress.line(f"warning: {finding.where}: {finding.what}")
+            progress.line(f"warning: {_said(finding)}")
         elif finding.severity == "blocking" and finding.ignored:
-            progress.line(f"ignored: {finding.where}: {finding.what}")
+            progress.line(f"ignored: {_said(finding)}")
     blocking = [finding for finding in findings if finding.blocks]
     if blocking:
         raise FindingsError.from_problems(
-            Problem(f"{f.what}: {f.why}" if f.why else f.what, f.where, action=_do(f))
-            for f in blocking
+            Problem(_told(f), f.where, action=_do(f)) for f in blocking
         )
+
+
+def tell_unused(
+    findings: Sequence[Finding], ignored: Collection[str], progress: Progress
+) -> None:
+    """Say of which rules that are to be ignored there is no finding."""
+    found = {finding.rule for finding in findings}
+    for rule in ignored:
+        if rule not in found:
+            progress.line(f"no finding of {rule}: there is nothing to ignore")
+
+
+def _said(finding: Finding) -> str:
+    return f"{finding.where}: {finding.what} ({finding.rule})"
+
+
+def _told(finding: Finding) -> str:
+    """State what was found, the rule (which ``--ignore`` takes), and why it matters."""
+    what = f"{finding.what} ({finding.rule})"
+    return f"{what}: {finding.why}" if finding.why else what
 
 
 def _do(finding: Finding) -> str:

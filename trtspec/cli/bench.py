@@ -17,6 +17,7 @@ from trtspec.cli.common import (
     json_option,
     print_json,
 )
+from trtspec.cli.paths import InputPath
 from trtspec.cli.runners import runner_for
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def _concurrency(
 
 
 @click.command()
-@click.argument("artifact_or_recipe", type=click.Path(path_type=Path))
+@click.argument("artifact_or_recipe", type=InputPath(path_type=Path))
 @engines_option
 @click.option(
     "--prompts",
@@ -95,7 +96,8 @@ def command(
 
     Both arms run every prompt in interleaved blocks, after one uncounted warm-up
     block each. A concurrency at which a request fails has no numbers. A recipe is
-    built first.
+    built first; a finding that blocks may be ignored then only: trtspec build RECIPE
+    --ignore RULE gives the artifact to measure.
 
     \b
     Examples:

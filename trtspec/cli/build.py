@@ -15,10 +15,11 @@ from trtspec.cli.common import (
     print_json,
     require_available,
 )
+from trtspec.cli.paths import InputPath
 
 
 @click.command()
-@click.argument("recipe", type=click.Path())
+@click.argument("recipe", type=InputPath())
 @engines_option
 @examples_option
 @ignore_option

@@ -12,10 +12,12 @@ from trtspec.cli.checking import findings_of
 from trtspec.cli.common import (
     examples_option,
     ignore_option,
+    installation_for,
     json_option,
     print_findings,
     trtllm_option,
 )
+from trtspec.cli.paths import InputPath
 from trtspec.errors import FindingsError, UsageError
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @click.command("check")
-@click.argument("recipe", type=click.Path(), required=False)
+@click.argument("recipe", type=InputPath(), required=False)
 @trtllm_option
 @examples_option
 @gpu_option
@@ -83,8 +85,10 @@ def command(
     from trtspec.recipe.load import load_recipe
 
     if Path(recipe).is_dir():
+        from trtspec.cli.checking import refuse_checkpoint
         from trtspec.trtllm.built import built_findings
 
+        refuse_checkpoint(Path(recipe))
         runtime = _runtime(trtllm, examples, gpu)
         found = built_findings(Path(recipe), for_recipe, runtime)
         _report(recipe, found, ignore, as_json=as_json)
@@ -103,11 +107,9 @@ def _runtime(
 ) -> Runtime:
     """Describe what is to run a directory: what is here, or what stands in for it."""
     from trtspec.gpu_kinds import as_gpu
-    from trtspec.trtllm.installation import assumed_for
-    from trtspec.trtllm.probe import probe
     from trtspec.trtllm.runtime import Runtime
 
-    found = probe(examples) if trtllm is None else assumed_for(trtllm, examples)
+    found = installation_for(trtllm, examples)
     return Runtime(found, as_gpu(gpu.kind), gpu.count) if gpu else Runtime(found)
 
 
@@ -122,10 +124,13 @@ def _report(
 
     :raises FindingsError: if anything of it blocks.
     """
+    from trtspec.build.gates import tell_unused
     from trtspec.check import ignoring, is_blocked
+    from trtspec.cli.artifact import terminal_progress
     from trtspec.cli.finding_text import counted, finding_lines
 
     findings = ignoring(findings, ignore)
+    tell_unused(findings, ignore, terminal_progress(err=True))
     blocked = is_blocked(findings)
     if as_json:
         print_findings(recipe, findings)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,38 @@ if TYPE_CHECKING:
     from trtspec.check.checks import Find
     from trtspec.gpu_kinds import GpuRequest
     from trtspec.recipe.load import LoadedRecipe
+
+
+def refuse_checkpoint(directory: Path) -> None:
+    """Refuse a model or a drafter, which only a recipe says what to do with.
+
+    :raises UsageError: saying what it is.
+    """
+    from trtspec.errors import RunError, UsageError
+    from trtspec.models.config import CONFIG
+    from trtspec.models.inspection import inspect
+    from trtspec.models.json_file import read_json_object
+    from trtspec.trtllm.engine.inspection import inspect_tensorrt
+
+    config = directory / CONFIG
+    if (directory / "manifest.json").exists() or not config.is_file():
+        return
+    try:
+        read_json_object(config)
+        engine = inspect_tensorrt(directory)
+    except (UsageError, RunError):
+        return  # of an engine that is damage, which is a finding
+    found = inspect(directory)
+    if engine is not None or found.kind is None:
+        return
+    raise UsageError(
+        f"{directory} is a checkpoint ({found.title}), not a recipe",
+        where="RECIPE",
+        allowed="a recipe, an artifact that trtspec build made, or a directory that "
+        "trtllm-build made",
+        action=f"trtspec inspect {shlex.quote(str(directory))} says what it is; "
+        "trtspec init writes a recipe that names it",
+    )
 
 
 def findings_of(
@@ -31,15 +64,14 @@ def findings_of(
     :param find: what looks at the models; by default anew each time.
     :raises UsageError: if the version or the folder is none.
     """
-    from trtspec.check import check_recipe
+    from trtspec.build.gates import check_for
     from trtspec.check.resolve import resolve
 
     backend = backend_for(loaded.recipe, trtllm=trtllm, examples=examples, gpu=gpu)
-    return check_recipe(
+    return check_for(
         loaded,
-        missing=backend.missing,
-        rules=backend.rules,
-        version=backend.version,
+        backend,
         gpus=gpus_for(loaded.recipe, backend, gpu),
+        missing=True,
         find=find or resolve,
     )

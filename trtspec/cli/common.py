@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+
+from trtspec.cli.json_output import print_document
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from trtspec.check.finding import Finding
     from trtspec.gpu_kinds import GpuRequest
     from trtspec.recipe import Recipe
+    from trtspec.trtllm.installation import Installation
 
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="One JSON document on stdout."
@@ -69,6 +71,19 @@ ignore_option = click.option(
 )
 
 
+def installation_for(trtllm: str | None, examples: Path | None) -> Installation:
+    """Describe the TensorRT-LLM in question: the one here, or what stands in for it.
+
+    :param trtllm: a version to assume in place of the installed one.
+    :param examples: folder of its example scripts.
+    :raises UsageError: if the version or the folder is none.
+    """
+    from trtspec.trtllm.installation import assumed_for
+    from trtspec.trtllm.probe import probe
+
+    return probe(examples) if trtllm is None else assumed_for(trtllm, examples)
+
+
 def backend_for(
     recipe: Recipe,
     *,
@@ -83,14 +98,13 @@ def backend_for(
     :param gpu: GPUs to assume in place of those here.
     :raises UsageError: if the version or the folder is none.
     """
+    if trtllm is not None:
+        _require_version(trtllm, recipe)
     if recipe.backend == "reference":
         from trtspec.reference.backend import ReferenceBackend
 
         return ReferenceBackend()
-    from trtspec.trtllm.installation import assumed_for
-    from trtspec.trtllm.probe import probe
-
-    found = probe(examples) if trtllm is None else assumed_for(trtllm, examples)
+    found = installation_for(trtllm, examples)
     if gpu is not None:
         from trtspec.cli.asked_gpus import with_gpus
 
@@ -102,6 +116,28 @@ def backend_for(
     from trtspec.trtllm.pytorch.build.backend import PyTorchBackend
 
     return PyTorchBackend(found, recipe)
+
+
+def _require_version(trtllm: str, recipe: Recipe) -> None:
+    """Refuse what is no version, for every backend, or has nothing of backend pytorch.
+
+    :raises UsageError: naming the option, with the releases that the backend has.
+    """
+    from trtspec.trtllm.facts.families import family_ranges
+    from trtspec.trtllm.installation import OPTION, is_too_old
+    from trtspec.trtllm.versions import parse
+
+    version = parse(trtllm, where=OPTION)
+    if recipe.backend != "pytorch" or not is_too_old(version):
+        return
+    from trtspec.errors import UsageError
+
+    raise UsageError(
+        f"TensorRT-LLM {version} is older than its backend pytorch",
+        where=OPTION,
+        allowed=" or ".join(family_ranges().values()),
+        action="name a release that the recipe's backend is in",
+    )
 
 
 def require_available(
@@ -148,4 +184,4 @@ def print_findings(recipe: str, findings: Sequence[Finding]) -> None:
 
 def print_json(value: object) -> None:
     """Write one JSON document to stdout, in ASCII: any encoding can hold it."""
-    click.echo(json.dumps(value, indent=2))
+    print_document(value)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
-import textwrap
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING
@@ -13,6 +11,7 @@ import click
 
 from trtspec import __version__
 from trtspec.cli.common import examples_option, json_option, print_json
+from trtspec.cli.paragraph import paragraph
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from trtspec.trtllm.installation import Installation, Part
 
 _LIBRARIES = ("torch", "transformers")
-_WIDEST = 80
 _LABEL_WIDTH = 14
 _ABSENT = "none: "
 
@@ -37,14 +35,15 @@ def command(examples: Path | None, as_json: bool) -> None:
     Example:
       trtspec doctor
     """  # noqa: D301  click wants the backspace itself
-    from trtspec.cli.environment import environment
+    from trtspec.cli.doctor_findings import doctor_findings
+    from trtspec.cli.finding_text import finding_lines
     from trtspec.cli.verdicts import verdicts
     from trtspec.trtllm.probe import probe
 
     installation = probe(examples)
     own = {"python": sys.version.split()[0], "trtspec": __version__, **_libraries()}
     judged = verdicts(installation)
-    findings = environment(installation)
+    findings = doctor_findings(installation)
     if as_json:
         backends = [asdict(verdict) for verdict in judged]
         told = [asdict(finding) for finding in findings]
@@ -52,17 +51,15 @@ def command(examples: Path | None, as_json: bool) -> None:
         print_json({**document, "findings": told})
         return
     for label, text in (*own.items(), *_facts(installation)):
-        click.echo(_paragraph(label, text or "not installed"))
+        _say(label, text or "not installed")
     for verdict in judged:
         click.echo()
         state = "available" if verdict.available else "not available here"
-        click.echo(_paragraph(verdict.backend, f"{state}: {verdict.what}"))
-        click.echo(_paragraph("  next", verdict.action))
+        _say(verdict.backend, f"{state}: {verdict.what}")
+        _say("  next", verdict.action)
     for finding in findings:
         click.echo()
-        click.echo(_paragraph(finding.severity, f"{finding.rule}: {finding.what}"))
-        click.echo(_paragraph("  why", finding.why))
-        click.echo(_paragraph("  do", finding.action))
+        click.echo("\n".join(finding_lines(finding)))
 
 
 def _libraries() -> dict[str, str | None]:
@@ -71,15 +68,8 @@ def _libraries() -> dict[str, str | None]:
     return {name: installed_version(name) for name in _LIBRARIES}
 
 
-def _paragraph(label: str, text: str) -> str:
-    return textwrap.fill(
-        text,
-        min(shutil.get_terminal_size().columns, _WIDEST),
-        initial_indent=f"{label:<{_LABEL_WIDTH}}",
-        subsequent_indent=" " * _LABEL_WIDTH,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+def _say(label: str, text: str) -> None:
+    click.echo("\n".join(paragraph(text, f"{label:<{_LABEL_WIDTH}}")))
 
 
 def _facts(found: Installation) -> Iterator[tuple[str, str]]:

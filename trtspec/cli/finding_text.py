@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
+import re
 import textwrap
 from typing import TYPE_CHECKING
 
 import click
+
+from trtspec.cli.paragraph import paragraph
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -14,7 +16,6 @@ if TYPE_CHECKING:
     from trtspec.check.catalogue import Entry, Theme
     from trtspec.check.finding import Finding
 
-_WIDEST = 80
 _COLOURS = {"blocking": "red", "warning": "yellow", "note": "cyan"}
 _LABELS = {
     "where": "where",
@@ -25,6 +26,8 @@ _LABELS = {
     "source": "see",
 }
 _EXPLAINED = {"says": "finds", "why": "why", "do": "do", "source": "see"}
+_ITEM = re.compile(r"( +- )(\S+(?: \S+)*)")
+"""A line that has no columns, which would stand two spaces apart."""
 _INDENT = "  "
 _SNIPPET_INDENT = " " * 4
 _LABEL_WIDTH = 6
@@ -97,19 +100,14 @@ def _fate(finding: Finding, asked: Collection[str]) -> str:
 
 
 def _paragraph(text: str, label: str) -> Iterator[str]:
-    """Wrap every line of a text by itself; what is indented is kept to be copied."""
-    width = min(shutil.get_terminal_size().columns, _WIDEST)
+    """Wrap every line of a text by itself; what is indented is kept to be copied.
+
+    Items of a list are wrapped, too, but not the rows of a table.
+    """
     first = f"{_INDENT}{label:<{_LABEL_WIDTH}}"
-    rest = " " * len(first)
     for index, line in enumerate(text.splitlines()):
         if index and line.startswith(" "):
-            yield line
+            item = _ITEM.fullmatch(line)
+            yield from paragraph(item[2], item[1]) if item else [line]
             continue
-        yield textwrap.fill(
-            line,
-            width,
-            initial_indent=rest if index else first,
-            subsequent_indent=rest,
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
+        yield from paragraph(line, " " * len(first) if index else first) or [""]

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from trtspec.cli.json_output import print_line
+
 if TYPE_CHECKING:
     from trtspec.run import Completion, Request, Runner
 
@@ -37,14 +39,14 @@ def generate_and_show(
                 finished_one(chunk.completion)
                 if as_json:
                     request = by_id[chunk.request_id]
-                    click.echo(
+                    print_line(
                         json_line(chunk.completion, request, drafted_known=known)
                     )
     click.echo(totals(done, drafted_known=known), err=True)
     for note in runner.notes():
         click.echo(note.text, err=True)
         if as_json:
-            click.echo(json.dumps(note.record))
+            print_line(json.dumps(note.record))
 
 
 @contextmanager

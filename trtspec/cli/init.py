@@ -9,7 +9,13 @@ import click
 
 from trtspec.cli.asked_gpus import gpu_option
 from trtspec.cli.checking import findings_of
-from trtspec.cli.common import json_option, print_json, trtllm_option
+from trtspec.cli.common import (
+    examples_option,
+    installation_for,
+    json_option,
+    print_json,
+    trtllm_option,
+)
 
 if TYPE_CHECKING:
     from trtspec.advise import Advice
@@ -31,6 +37,7 @@ _OF_ONE_MACHINE = 8
     help="Prompts (JSONL): limits and the worth of copying are read from it.",
 )
 @trtllm_option
+@examples_option
 @gpu_option
 @click.option(
     "--backend",
@@ -57,6 +64,7 @@ def command(
     *,
     workload: str | None,
     trtllm: str | None,
+    examples: Path | None,
     gpu: GpuRequest | None,
     backend: str | None,
     drafts: tuple[str, ...],
@@ -85,11 +93,11 @@ def command(
     if out not in (None, _STDOUT):
         refuse_to_overwrite(path, force=force)
     _refuse_unknown_method(method)
-    installation = _installation(trtllm)
+    installation = installation_for(trtllm, examples)
     find = remembering()
 
     def check(loaded: LoadedRecipe) -> list[Finding]:
-        return findings_of(loaded, trtllm=trtllm, gpu=gpu, find=find)
+        return findings_of(loaded, trtllm=trtllm, examples=examples, gpu=gpu, find=find)
 
     question = Question(
         target=target,
@@ -106,7 +114,7 @@ def command(
         advice = advise(question, check)
         text = _answer(advice, to_stdout=out == _STDOUT, as_json=as_json)
         if not text:
-            raise _nothing_usable(target)
+            raise _nothing_usable(advice, method)
         if out not in (None, _STDOUT):
             write_recipe(path, text, quiet=as_json)
 
@@ -145,21 +153,21 @@ def _refuse_unknown_method(method: str | None) -> None:
         )
 
 
-def _nothing_usable(target: str) -> Exception:
+def _nothing_usable(advice: Advice, method: str | None) -> Exception:
+    """Say that there is no recipe, with what keeps the method that was asked for."""
     from trtspec.errors import FindingsError
 
+    if method is None:
+        why = "no way is usable, for the reasons above"
+    else:
+        asked = [one for one in advice.candidates if one.method == method]
+        reasons = (f"on {one.backend}: {'; '.join(one.needs)}" for one in asked)
+        why = f"{method} is not usable {'; '.join(dict.fromkeys(reasons))}"
     return FindingsError(
-        "no recipe was written: the way asked for is not usable, for the reasons above",
-        where=target,
-        action="act on one of them, or choose another --backend, --trtllm or --method",
+        f"no recipe was written: {why}",
+        where=advice.target.text,
+        action="act on that, or choose another --backend, --trtllm or --method",
     )
-
-
-def _installation(trtllm: str | None) -> Installation:
-    from trtspec.trtllm.installation import assumed_for
-    from trtspec.trtllm.probe import probe
-
-    return probe() if trtllm is None else assumed_for(trtllm)
 
 
 def _backends(installation: Installation) -> tuple[str, ...]:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import shutil
-import textwrap
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import click
 
 from trtspec.advise.explaining import NOTHING_KNOWN
+from trtspec.cli.paragraph import paragraph
 
 if TYPE_CHECKING:
     from trtspec.advise import Advice, Candidate
 
-_WIDEST = 80
+_INDENT = "  "
 _LABELS = {
     "usable": ("usable", "green"),
     "download": ("usable after a download", "green"),
@@ -29,12 +28,12 @@ def advice_lines(advice: Advice) -> Iterator[str]:
     Ways that fail for the same reason share a paragraph. That a backend lacks a method
     is not told where another backend of the installation has it.
     """
-    yield from _paragraph(_subject(advice), "")
+    yield from paragraph(_subject(advice))
     for group in _groups(_told(advice.candidates)):
         yield ""
         yield from _group(group, advice.chosen)
     yield ""
-    yield from _paragraph(NOTHING_KNOWN, "")
+    yield from paragraph(NOTHING_KNOWN)
 
 
 def _subject(advice: Advice) -> str:
@@ -79,11 +78,12 @@ def _group(group: list[Candidate], chosen: Candidate | None) -> Iterator[str]:
     mark = "  <- the recipe begins with this" if first is chosen else ""
     yield f"{click.style(label, fg=colour)}: {click.style(named, bold=True)}{mark}"
     if first.drafter is not None:
-        yield from _paragraph(f"drafter: {first.drafter.name}")
+        yield from paragraph(f"drafter: {first.drafter.name}", _INDENT)
     for text in first.needs if first.state == "no" else (*first.needs, *first.why):
-        yield from _paragraph(text)
+        yield from paragraph(text, _INDENT)
     if first.can_be_written and first.sampled:
-        yield from _paragraph(f"exact for greedy requests alone: {first.sampled}")
+        told = f"exact for greedy requests alone: {first.sampled}"
+        yield from paragraph(told, _INDENT)
 
 
 def _by_backend(group: list[Candidate]) -> Iterator[str]:
@@ -91,14 +91,3 @@ def _by_backend(group: list[Candidate]) -> Iterator[str]:
     for backend in dict.fromkeys(one.backend for one in group):
         methods = (one.method for one in group if one.backend == backend)
         yield f"{', '.join(methods)} on {backend}"
-
-
-def _paragraph(text: str, indent: str = "  ") -> list[str]:
-    return textwrap.wrap(
-        text,
-        min(shutil.get_terminal_size().columns, _WIDEST),
-        initial_indent=indent,
-        subsequent_indent=indent,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )

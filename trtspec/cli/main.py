@@ -10,11 +10,13 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import click
 
 from trtspec import __version__
+from trtspec.cli import json_output
 from trtspec.cli.interrupts import TerminatedError, raise_on_signals
 from trtspec.cli.streams import (
     UnreadError,
@@ -23,7 +25,7 @@ from trtspec.cli.streams import (
     escape_what_cannot_be_encoded,
     say_error,
 )
-from trtspec.errors import INTERRUPTED_EXIT_CODE, TrtspecError
+from trtspec.errors import INTERRUPTED_EXIT_CODE, Problem, TrtspecError
 
 COMMANDS = {
     "doctor": "Show what this machine has, and which backends it can run.",
@@ -39,6 +41,10 @@ COMMANDS = {
     "bench": "Measure speculation on against off.",
     "migrate": "Convert a vendor YAML or a recipe to another TensorRT-LLM release.",
 }
+
+
+_LINES = frozenset({"run", "serve"})
+"""Commands whose ``--json`` is a document per line."""
 
 
 class LazyGroup(click.Group):
@@ -106,8 +112,10 @@ def cli(debug: bool) -> None:
 
     Exit codes: 0 fine; 2 usage or recipe error; 3 blocking findings; 4 backend not
     available here; 5 build or run failed; 6 measured, but no claim can be made;
-    7 verification failed; 130 interrupted; 143 terminated. A reader of the output
-    that ends early (| head) is no error: 0, and nothing is said.
+    7 verification failed; 129 hung up; 130 interrupted; 143 terminated. A reader of
+    the output that ends early (| head) is no error: 0, and nothing is said. With
+    --json an error is a document, too, where stdout has none yet: its problems, each
+    with where, what, allowed and action.
     """  # noqa: D301  click wants the backspace itself
 
 
@@ -123,6 +131,7 @@ def main() -> None:
 def _run(arguments: list[str]) -> int:
     debug = "--debug" in arguments or bool(os.environ.get("TRTSPEC_DEBUG"))
     arguments = [a for a in arguments if a != "--debug"]
+    json_output.begin()
     try:
         result = cli.main(arguments, "trtspec", standalone_mode=False)
     except (UnreadError, BrokenPipeError):
@@ -131,31 +140,47 @@ def _run(arguments: list[str]) -> int:
         return _say("interrupted", INTERRUPTED_EXIT_CODE)
     except TerminatedError as error:
         return _say("terminated", 128 + int(error.args[0]))
-    except click.ClickException as error:
-        return _say(error.format_message(), error.exit_code)
     except Exception as error:
-        if debug:
+        if debug and not isinstance(error, click.ClickException):
             raise
-        return _say(*_explain(error, arguments))
+        problems, code = _explain(error, arguments)
+        if "--json" in arguments:
+            _print_problems(problems, code, arguments)
+        return _say("\n".join(map(str, problems)), code)
     return result if isinstance(result, int) else 0
 
 
-def _explain(error: Exception, arguments: Sequence[str]) -> tuple[str, int]:
-    """Give the message and exit code of an error.
+def _explain(
+    error: Exception, arguments: Sequence[str]
+) -> tuple[tuple[Problem, ...], int]:
+    """Give what is wrong, and the exit code.
 
     :param arguments: the command line.
     """
     if isinstance(error, TrtspecError):
-        return "\n".join(str(p) for p in error.problems), error.exit_code
+        return error.problems, error.exit_code
+    if isinstance(error, click.ClickException):
+        from trtspec.cli.usage import usage_problem
+
+        return (usage_problem(error),), error.exit_code
     if isinstance(error, OSError):
         from trtspec.cli.system_errors import system_problem
 
-        return str(system_problem(error, arguments)), TrtspecError.exit_code
-    return (
-        f"unexpected {type(error).__name__}: {error}\n"
-        "  do: run again with --debug and report the traceback",
-        TrtspecError.exit_code,
+        return (system_problem(error, arguments),), TrtspecError.exit_code
+    unexpected = Problem(
+        f"unexpected {type(error).__name__}: {error}",
+        action="run again with --debug and report the traceback",
     )
+    return (unexpected,), TrtspecError.exit_code
+
+
+def _print_problems(
+    problems: Sequence[Problem], code: int, arguments: Sequence[str]
+) -> None:
+    """Write the document of an error, unless stdout has a document already."""
+    in_lines = not _LINES.isdisjoint(arguments[:1])
+    with suppress(OSError):  # the exit code and stderr still tell
+        json_output.print_problems(problems, code, in_lines=in_lines)
 
 
 def _say(message: str, code: int) -> int:

@@ -65,6 +65,7 @@ def _document(name: str) -> dict[str, Any]:
     """Describe one method as JSON values; docs/methods.md explains every key."""
     from dataclasses import asdict
 
+    from trtspec.cli.methods_features import feature_states
     from trtspec.methods.catalogue import METHODS, settings, standings
     from trtspec.methods.parameters import parameters
 
@@ -83,6 +84,7 @@ def _document(name: str) -> dict[str, Any]:
         ),
         "parameters": [asdict(parameter) for parameter in parameters(kind)],
         "settings": [_setting(setting) for setting in made],
+        "combinations": feature_states(name),
     }
 
 

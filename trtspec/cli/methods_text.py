@@ -20,6 +20,7 @@ from trtspec.methods.catalogue import (
     standings,
 )
 from trtspec.methods.parameters import Parameter, parameters
+from trtspec.trtllm.facts.families import family_ranges
 
 if TYPE_CHECKING:
     from trtspec.methods.catalogue import Setting, Standing
@@ -38,7 +39,7 @@ _MORE = "trtspec methods NAME has its parameters, recipe lines and sources."
 def matrix_lines() -> Iterator[str]:
     """Lay out what every method does to the output on every backend, and why."""
     yield from _table()
-    for text in (_LEGEND, _MORE):
+    for text in (_LEGEND, release_ranges(), _MORE):
         yield ""
         yield paragraph(text)
     yield ""
@@ -46,6 +47,12 @@ def matrix_lines() -> Iterator[str]:
     for where, why in reasons():
         yield paragraph(where, 2)
         yield paragraph(why, 6)
+
+
+def release_ranges() -> str:
+    """Say which versions of TensorRT-LLM each family of releases is."""
+    ranges = (f"{name}: {held}" for name, held in family_ranges().items())
+    return f"Releases of backend pytorch: {'; '.join(ranges)}."
 
 
 def paragraph(text: str, indent: int = 0) -> str:
@@ -125,9 +132,14 @@ def method_lines(name: str) -> Iterator[str]:
         for parameter in known:
             yield paragraph(_signature(parameter), 2)
             yield paragraph(parameter.description, 6)
-    for setting in settings(name):
+    made = settings(name)
+    for setting in made:
         yield ""
         yield from _setting_lines(setting)
+    standing = [one for setting in made for one in standings(setting.method)]
+    if any(one.runs and one.place.family for one in standing):
+        yield ""
+        yield paragraph(release_ranges())
 
 
 def _signature(parameter: Parameter) -> str:
@@ -148,15 +160,20 @@ def _setting_lines(setting: Setting) -> Iterator[str]:
     yield "  speculation:"
     for key, value in setting.keys.items():
         yield f"    {key}: {in_recipe(value)}"
-    for standing in standings(setting.method):
-        if standing.runs:
-            yield from _standing_lines(standing)
+    running = (one for one in standings(setting.method) if one.runs)
+    for _, alike in groupby(running, key=_said):
+        yield from _standing_lines(list(alike))
 
 
-def _standing_lines(standing: Standing) -> Iterator[str]:
-    word = standing.word
-    place = _places([standing.place])
-    yield f"  {place}: {click.style(word, fg=_COLOURS[word])}"
-    for why in standing.reasons:
+def _said(standing: Standing) -> tuple[object, ...]:
+    """Give what is said of a place; where it is the same, it is said once."""
+    return standing.word, tuple(standing.reasons), standing.source
+
+
+def _standing_lines(alike: list[Standing]) -> Iterator[str]:
+    first = alike[0]
+    word = click.style(first.word, fg=_COLOURS[first.word])
+    yield f"  {_places(one.place for one in alike)}: {word}"
+    for why in first.reasons:
         yield paragraph(why, 6)
-    yield paragraph(f"source: {standing.source}", 6)
+    yield paragraph(f"source: {first.source}", 6)

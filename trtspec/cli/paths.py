@@ -3,12 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from trtspec.errors import UsageError
 
 _MODE_OF_A_SCRIPT = 0o755
+
+
+class InputPath(click.Path):
+    """The path of what a command is given; an empty one would mean this folder."""
+
+    def convert(
+        self,
+        value: object,
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> Any:
+        """Take what was given as a path."""
+        if value == "":
+            self.fail("an empty path names nothing", param, ctx)
+        return super().convert(value, param, ctx)  # type: ignore[arg-type]
 
 
 class OutputPath(click.Path):
@@ -29,8 +45,10 @@ class OutputPath(click.Path):
         return Path(super().convert(value, param, ctx))  # type: ignore[arg-type]
 
 
-def write_output(output: Path, text: str, *, executable: bool = False) -> None:
-    """Write the file that ``--output`` names, in one step.
+def write_output(
+    output: Path, text: str, *, executable: bool = False, option: str = "--output"
+) -> None:
+    """Write the file that an option names, in one step; its folder is made.
 
     :param executable: whether it is a script to be run.
     :raises UsageError: if it cannot be written, or is no file to be replaced.
@@ -38,20 +56,26 @@ def write_output(output: Path, text: str, *, executable: bool = False) -> None:
     from trtspec.files import write_atomic
 
     try:
+        if not output.parent.exists():
+            output.parent.mkdir(parents=True)
         write_atomic(output, text)
         if executable:
             output.chmod(_MODE_OF_A_SCRIPT)
     except FileExistsError as error:
-        raise _unwritable(output, error, "name a file, or leave it out") from error
+        action = "name a file, or leave it out"
+        raise unwritable(output, error, option, action) from error
     except OSError as error:
-        raise _unwritable(output, error) from error
+        raise unwritable(output, error, option) from error
 
 
-def _unwritable(output: Path, error: OSError, action: str = "") -> UsageError:
+def unwritable(
+    output: Path, error: OSError, option: str, action: str = ""
+) -> UsageError:
+    """Say that a file cannot be written, and of which option it is."""
     from trtspec.cli.system_errors import remedy
 
     return UsageError(
         f"{output} cannot be written: {error.strerror}",
-        where="--output",
+        where=option,
         action=action or remedy(error),
     )

@@ -20,7 +20,7 @@ from trtspec.cli.common import (
     require_available,
     trtllm_option,
 )
-from trtspec.cli.paths import OutputPath
+from trtspec.cli.paths import InputPath, OutputPath
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,7 +36,7 @@ _INDENT = " " * 6
 
 
 @click.command()
-@click.argument("recipe", type=click.Path())
+@click.argument("recipe", type=InputPath())
 @engines_option
 @trtllm_option
 @examples_option
@@ -68,43 +68,41 @@ def command(
 ) -> None:
     """Show what build would do for RECIPE; nothing is downloaded, built or run.
 
-    Lists also what a build would lack here. For backend pytorch that is the LLM API's
-    YAML, with the reason for every line, and the command that serves it. Exits with 3
-    if a finding is blocking, and with 4 where there is no way to build for the recipe's
-    backend.
+    Lists also what a build would lack here; warnings are told on stderr. For backend
+    pytorch that is the LLM API's YAML, with the reason for every line, and the command
+    that serves it. Exits with 3 if a finding is blocking, and with 4 where there is no
+    way to build for the recipe's backend.
 
     \b
     Examples:
       trtspec plan recipes/smollm2-135m/ngram.yaml
       trtspec plan RECIPE --trtllm 1.2.1 --launcher slurm --output serve.sbatch
     """  # noqa: D301  click wants the backspace itself
-    from trtspec.build.gates import refuse_blocking
+    from trtspec.build.gates import check_for, refuse_blocking, tell_unused
     from trtspec.build.plan import make_plan
-    from trtspec.build.progress import SILENT
-    from trtspec.check import check_recipe, ignoring, is_blocked
+    from trtspec.check import ignoring, is_blocked
+    from trtspec.cli.artifact import terminal_progress
     from trtspec.cli.launching import require_launcher, show_script
-    from trtspec.cli.memory_text import memory_document, memory_lines
+    from trtspec.cli.memory_text import memory_document, memory_lines, told_document
     from trtspec.recipe.load import load_recipe
 
     loaded = load_recipe(recipe)
     require_launcher(loaded.recipe, launcher, output)
     backend = backend_for(loaded.recipe, trtllm=trtllm, examples=examples, gpu=gpu)
     require_available(backend, loaded.recipe)
-    findings = check_recipe(
-        loaded,
-        rules=backend.rules,
-        version=backend.version,
-        gpus=gpus_for(loaded.recipe, backend, gpu),
-    )
-    findings = ignoring(findings, ignore)
+    found = check_for(loaded, backend, gpus=gpus_for(loaded.recipe, backend, gpu))
+    findings = ignoring(found, ignore)
     if as_json and is_blocked(findings):
         print_findings(recipe, findings)
-    refuse_blocking(findings, SILENT)  # what build refuses has no plan
+    progress = terminal_progress(err=True)
+    tell_unused(findings, ignore, progress)
+    refuse_blocking(findings, progress)  # what build refuses has no plan
     plan = make_plan(loaded, backend, Path(engines), ignored=ignore)
     if launcher is not None:
         show_script(loaded.recipe, backend, plan, launcher, output, as_json=as_json)
     elif as_json:
-        print_json(_document(plan, loaded.recipe, backend) | memory_document(findings))
+        document = _document(plan, loaded.recipe, backend)
+        print_json(document | told_document(findings) | memory_document(findings))
     else:
         lines = _lines(plan, engines, loaded.recipe, backend)
         click.echo("\n".join([*lines, *memory_lines(findings)]))

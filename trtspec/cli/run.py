@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING
 import click
 
 from trtspec.cli.common import engines_option
+from trtspec.cli.paths import InputPath
 from trtspec.errors import UsageError
 
 if TYPE_CHECKING:
-    from trtspec.build.artifact import Artifact
+    from trtspec.recipe import Recipe
 
 DEFAULT_TOKENS = 128
 
 
 @click.command()
-@click.argument("artifact_or_recipe", type=click.Path(path_type=Path))
+@click.argument("artifact_or_recipe", type=InputPath(path_type=Path))
 @click.option("--prompt", "texts", multiple=True, help="A prompt; may be repeated.")
 @click.option(
     "--prompts",
@@ -98,6 +99,10 @@ def command(
 ) -> None:
     """Generate from an artifact; a recipe is built first.
 
+    What cannot be run is refused before that. A finding that blocks may be ignored when
+    building only: trtspec build RECIPE --ignore RULE gives the artifact to run, and
+    what was ignored stays written in it.
+
     Text goes to stdout as it comes, figures go to stderr. With --json there is one line
     per request, and a last line {"acceptance": {...}} if the engine itself counts
     drafts (backend pytorch with speculation): source, drafted, accepted, steps,
@@ -113,7 +118,8 @@ def command(
     from trtspec.cli.controls import read_controls
     from trtspec.cli.generating import generate_and_show
     from trtspec.cli.prompts import read_prompts, require_text
-    from trtspec.cli.runners import refuse_early, runner_for
+    from trtspec.cli.run_early import recipe_to_build, refuse_impossible
+    from trtspec.cli.runners import runner_for
     from trtspec.run import (
         Asked,
         make_requests,
@@ -130,22 +136,38 @@ def command(
     asked_controls = read_controls(controls)
     if url is not None and server:
         raise UsageError("give either --url or --server, not both", where="--server")
+
+    def asked_of(recipe: Recipe) -> Asked:
+        return Asked(
+            max_new_tokens=max_tokens,
+            sampling=sampling_params(recipe.sampling, **sampling),
+            usual_tokens=_recipe_tokens(recipe),
+            stop=stop,
+            ignore_eos=ignore_eos,
+            speculate=not no_speculation,
+            speculation=own_speculation(recipe.speculation, draft_length, lookahead),
+            raw=raw,
+            controls=asked_controls,
+        )
+
+    def refuse(recipe: Recipe) -> None:
+        refuse_impossible(
+            recipe,
+            asked_of(recipe),
+            asked_prompts[0].id,
+            device=device,
+            threads=threads,
+            url=url,
+            server=server,
+        )
+
     progress = terminal_progress(err=True, news_only=True)
+    unbuilt = recipe_to_build(artifact_or_recipe)
+    if unbuilt is not None:
+        refuse(unbuilt)
     artifact = open_or_build(artifact_or_recipe, engines, progress)
-    asked = Asked(
-        max_new_tokens=max_tokens,
-        sampling=sampling_params(artifact.recipe.sampling, **sampling),
-        usual_tokens=_recipe_tokens(artifact),
-        stop=stop,
-        ignore_eos=ignore_eos,
-        speculate=not no_speculation,
-        speculation=own_speculation(
-            artifact.recipe.speculation, draft_length, lookahead
-        ),
-        raw=raw,
-        controls=asked_controls,
-    )
-    refuse_early(artifact.recipe, asked, asked_prompts[0].id, url, server=server)
+    if unbuilt is None:
+        refuse(artifact.recipe)
     runner = runner_for(
         artifact,
         device=device,
@@ -155,6 +177,7 @@ def command(
         progress=progress,
     )
     try:
+        asked = asked_of(artifact.recipe)
         requests = make_requests(runner, asked_prompts, asked)
         generate_and_show(runner, requests, as_json=as_json)
     finally:
@@ -168,6 +191,6 @@ def _require_numbers(sampling: dict[str, float | None]) -> None:
             raise UsageError(f"{value} is no number to sample with", where=option)
 
 
-def _recipe_tokens(artifact: Artifact) -> int:
-    workload = artifact.recipe.workload
+def _recipe_tokens(recipe: Recipe) -> int:
+    workload = recipe.workload
     return workload.output_tokens if workload else DEFAULT_TOKENS

@@ -42,10 +42,10 @@ def runner_for(
         return _pytorch_runner(
             artifact, device, threads, url, server=server, progress=progress
         )
-    _refuse_servers(artifact.recipe, url, server=server)
+    refuse_servers(artifact.recipe, url, server=server)
     backend = backend_for(artifact.recipe)
     if artifact.recipe.backend == "tensorrt":
-        _refuse_torch_options(artifact.recipe, device, threads)
+        refuse_torch_options(artifact.recipe, device, threads)
         from trtspec.trtllm.engine.run import open_runner as open_engines
         from trtspec.trtllm.probe import probe
 
@@ -91,7 +91,7 @@ def _pytorch_runner(
     from trtspec.trtllm.probe import probe
     from trtspec.trtllm.pytorch.run import open_artifact
 
-    _refuse_torch_options(artifact.recipe, device, threads)
+    refuse_torch_options(artifact.recipe, device, threads)
     if url is not None:
         return open_artifact(artifact, probe(), url)
     reserve_stdout()
@@ -101,7 +101,11 @@ def _pytorch_runner(
         )
 
 
-def _refuse_servers(recipe: Recipe, url: str | None, *, server: bool) -> None:
+def refuse_servers(recipe: Recipe, url: str | None, *, server: bool) -> None:
+    """Refuse options of servers for a backend that runs in this process.
+
+    :raises UsageError: naming the option.
+    """
     for option, given in (("--url", url is not None), ("--server", server)):
         if given:
             raise UsageError(
@@ -111,9 +115,13 @@ def _refuse_servers(recipe: Recipe, url: str | None, *, server: bool) -> None:
             )
 
 
-def _refuse_torch_options(
+def refuse_torch_options(
     recipe: Recipe, device: str | None, threads: int | None
 ) -> None:
+    """Refuse options of torch for a backend that chooses its devices itself.
+
+    :raises UsageError: naming the option.
+    """
     given = {"--device": device, "--threads": threads}
     for option, value in given.items():
         if value is not None:

@@ -10,13 +10,13 @@ from pathlib import Path
 import click
 
 from trtspec.cli.common import engines_option
-from trtspec.cli.paths import OutputPath
+from trtspec.cli.paths import InputPath, OutputPath
 from trtspec.cli.serve_options import Seconds, host_name
 from trtspec.errors import INTERRUPTED_EXIT_CODE, BackendUnavailableError
 
 
 @click.command()
-@click.argument("artifact_or_recipe", type=click.Path(path_type=Path))
+@click.argument("artifact_or_recipe", type=InputPath(path_type=Path))
 @click.option(
     "--host",
     callback=host_name,
@@ -100,6 +100,9 @@ def command(
     signal does so at once. SIGKILL of trtspec serve itself ends the server too, but not
     the processes that the server has started, such as one per GPU: the next trtspec
     serve ends those. With --json there is one line per start that succeeded.
+
+    A finding that blocks may be ignored when building only: trtspec build RECIPE
+    --ignore RULE gives the artifact to serve.
 
     \b
     Examples:

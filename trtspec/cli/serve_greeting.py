@@ -9,6 +9,7 @@ import click
 
 from trtspec.build.artifact import Artifact
 from trtspec.build.progress import Progress
+from trtspec.cli.json_output import print_line
 from trtspec.cli.serve_words import Caveats, canary_lines, greeting, ready_document
 from trtspec.cli.unheard import unheard
 from trtspec.recipe import load_prompts
@@ -42,7 +43,7 @@ def greeter(
     progress: Progress,
 ) -> Callable[[Server], None]:
     """Give what is done when a server is ready: the canary, and where to reach it."""
-    say = unheard(click.echo)
+    say, say_line = unheard(click.echo), unheard(print_line)
 
     def came_up(server: Server) -> None:
         canary = _canary(artifact, server) if with_canary else None
@@ -50,7 +51,7 @@ def greeter(
             for line in canary_lines(artifact, canary):
                 progress.line(line)
         if as_json:
-            say(json.dumps(ready_document(server, caveats, canary)))
+            say_line(json.dumps(ready_document(server, caveats, canary)))
         else:
             say(greeting(artifact, server, lossy=bool(caveats.lossy)))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -11,6 +12,9 @@ from contextlib import contextmanager, suppress
 import click
 
 from trtspec.errors import TrtspecError
+
+_LABEL = re.compile(r"  (allowed|do): ")
+"""What the further lines of a problem begin with."""
 
 
 class UnreadError(Exception):
@@ -41,9 +45,29 @@ def escape_what_cannot_be_encoded() -> None:
 
 
 def say_error(message: str) -> None:
-    """Write an error to stderr; where nobody reads that, the exit code still tells."""
+    """Write an error to stderr; where nobody reads that, the exit code still tells.
+
+    It is wrapped for a terminal. In a file, where it is searched and cut by line, each
+    part of it stays one line.
+    """
+    text = f"error: {message}"
     with suppress(OSError):
-        click.echo(f"error: {message}", err=True)
+        if sys.stderr.isatty():
+            text = "\n".join(_wrapped(text))
+        click.echo(text, err=True)
+
+
+def _wrapped(text: str) -> Iterator[str]:
+    """Wrap each line by itself; what is indented further is to be copied as it is."""
+    from trtspec.cli.paragraph import paragraph
+
+    for line in text.splitlines():
+        label = _LABEL.match(line)
+        if label is None and line.startswith(" "):
+            yield line
+            continue
+        first = label.group() if label else ""
+        yield from paragraph(line[len(first) :], first) or [""]
 
 
 def end_streams(code: int) -> int:

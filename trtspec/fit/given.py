@@ -7,13 +7,13 @@ are an addition, not a replacement.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
 from trtspec.errors import UsageError
 from trtspec.fit.answers import Answer
-from trtspec.recipe.workload import Prompt, load_prompts
+from trtspec.recipe.prompt_layouts import ANSWERS
+from trtspec.recipe.workload import load_prompts
 from trtspec.run.tokens import TextCodec
 
 GIVEN = "given"
@@ -26,15 +26,21 @@ def given_answers(
     """Tokenize conversations with an answer, as the target's chat template has them.
 
     :param directory: the target's.
-    :param texts: JSONL; a line is a prompt as in a workload, and ``answer``.
+    :param texts: JSONL; a line is a prompt as in a workload, with an answer.
     :param longest_prompt: in tokens; longer ones are left out.
     :param longest_answer: in tokens; longer ones are cut.
     :raises UsageError: with file:line of what has no answer, or if the chat template
         changes the answers.
     """
     codec = TextCodec(directory)
-    for prompt, answer in _exchanges(texts):
-        begun, said = codec.encode_exchange(prompt.messages, answer)
+    for place, prompt in enumerate(load_prompts(texts)):
+        if not prompt.answer:
+            raise UsageError(
+                "the line has no answer",
+                where=f"{texts}:{_line(texts, place)}",
+                allowed=f"a prompt, and a text under {', '.join(ANSWERS)}",
+            )
+        begun, said = codec.encode_exchange(prompt.messages, prompt.answer)
         if not 0 < len(begun) <= longest_prompt:
             continue
         said = _to_the_end(said, codec.end_tokens)[:longest_answer]
@@ -47,19 +53,15 @@ def given_answers(
         )
 
 
-def _exchanges(texts: Path) -> Iterator[tuple[Prompt, str]]:
-    prompts = load_prompts(texts)
-    lines = enumerate(texts.read_bytes().splitlines(), start=1)
-    wanted = ((number, json.loads(line)) for number, line in lines if line.strip())
-    for prompt, (number, entry) in zip(prompts, wanted, strict=True):
-        answer = entry.get("answer")
-        if not isinstance(answer, str) or not answer.strip():
-            raise UsageError(
-                "the line has no answer",
-                where=f"{texts}:{number}",
-                allowed='a prompt, and "answer": a text',
-            )
-        yield prompt, answer
+def _line(texts: Path, place: int) -> int:
+    """Give the number of the line that holds a prompt: blank ones hold none.
+
+    :param place: of the prompt, from 0.
+    """
+    with texts.open("rb") as stream:
+        lines = enumerate(stream, start=1)
+        written = [n for n, line in lines if line.decode("utf-8-sig").strip()]
+    return written[place]
 
 
 def _to_the_end(tokens: tuple[int, ...], ends: frozenset[int]) -> tuple[int, ...]:

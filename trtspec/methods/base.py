@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from trtspec.methods.draft_length import DraftLength, draft_length_at, longest_draft
 from trtspec.methods.exactness import EXACT_EVERYWHERE, Exactness
+
+if TYPE_CHECKING:
+    from packaging.version import Version
 
 DrafterKind = Literal[
     "model", "medusa", "eagle", "redrafter", "eagle3", "dflash", "mtp"
@@ -81,6 +84,13 @@ class Method(BaseModel):
     def exactness(self) -> Iterable[Exactness]:
         """Say, per backend and version range, what speculation does to the output."""
         return EXACT_EVERYWHERE
+
+    def covered(self, backend: str, version: Version | None) -> bool:
+        """Whether it is known what it does there; what is not is not established.
+
+        :param version: of TensorRT-LLM; None is any.
+        """
+        return any(entry.covers(backend, version) for entry in self.exactness())
 
 
 class DraftingMethod(Method):

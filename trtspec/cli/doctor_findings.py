@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from trtspec.check.finding import SEVERITIES, Finding
-from trtspec.check.rules.environment import by_variables
+from trtspec.check.rules.forced_acceptance import by_variables
 from trtspec.trtllm.environment import environment_findings
 from trtspec.trtllm.installation import Installation
 from trtspec.trtllm.surroundings import Surroundings, look_around
 
 
-def environment(
+def doctor_findings(
     installation: Installation, around: Surroundings | None = None
 ) -> list[Finding]:
     """Give driver, CUDA and TensorRT findings, and variables that falsify a run.
