@@ -48,7 +48,8 @@ def test_forwards_of_others_leave_no_trace():
     slots = toy_slots()
     slots.capture((1,))
     got = slots.run(0, [Row((3, 4))], last_only=True).states
-    slots.model(torch.tensor([[5, 6, 7]]), use_cache=False)
+    with torch.inference_mode():
+        slots.model(torch.tensor([[5, 6, 7]]), use_cache=False)
     again = slots.run(1, [Row((3, 4))], last_only=True).states
     torch.testing.assert_close(got, again)
 

@@ -49,7 +49,9 @@ def make_toy(family: str, seed: int = 0, vocabulary: int = 48, **shape):
         pad_token_id=0,
         **shape,
     )
-    return AutoModelForCausalLM.from_config(config, dtype=torch.float32).eval()
+    # shared by tests through the cache: usable whatever mode the first of them is in
+    with torch.inference_mode(False):
+        return AutoModelForCausalLM.from_config(config, dtype=torch.float32).eval()
 
 
 def toy_slots(
