@@ -1,11 +1,12 @@
 """Measures the reference engine on SmolLM2-135M-Instruct, greedy, on this machine.
 
 With --methods: every speculation method that has a recipe in recipes/smollm2-135m
-beside plain decoding, in one run in which they take turns on the same prompts; per
+beside plain decoding, in one run in which they take turns on the same prompts; by
 category of prompts acceptance length, acceptance rate, the share of the step that goes
-into drafting, and output throughput as a ratio to plain decoding with its interval.
+into drafting, and output throughput as a ratio to plain decoding with its interval. It
+leaves a run like that of trtspec bench, which trtspec report takes.
 
-    python scripts/bench_reference.py --methods all [--prompts FILE] [--json FILE]
+    python scripts/bench_reference.py --methods all [--prompts FILE] [--output DIR]
 
 Without: how fast the engine itself is, in bfloat16 on the first prompts of the bundled
 code workload:
@@ -27,7 +28,6 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
 from trtspec.errors import TrtspecError
 from trtspec.files import write_atomic
@@ -64,28 +64,31 @@ def options_of(arguments: list[str] | None = None) -> argparse.Namespace:
     add("--batches", type=numbers, default=list(BATCHES), help="with --methods")
     add("--dtype", choices=("bfloat16", "float32"), default="bfloat16")
     add("--brief", action="store_true", help="tables of all categories together only")
-    add("--json", type=Path, help="file for every sample and its conditions")
+    add("--output", type=Path, help="directory of the run, with --methods")
+    add("--json", type=Path, help="file for every sample, without --methods")
     return parser.parse_args(arguments)
 
 
-def compare_methods(options: argparse.Namespace) -> dict[str, Any]:
+def compare_methods(options: argparse.Namespace) -> None:
     """Measure and print all methods."""
+    from reference_bench.comparison import Wish
     from reference_bench.comparison import compare_methods as run
 
-    return run(
-        options.methods,
-        options.prompts,
+    wish = Wish(
+        methods=options.methods,
+        files=options.prompts,
         limit=options.limit,
         tokens=options.tokens,
         repeats=options.repeats or METHOD_REPEATS,
         batches=options.batches,
         dtype=options.dtype,
         brief=options.brief,
-        log=log,
+        output=options.output,
     )
+    run(wish, log)
 
 
-def measure_engine(options: argparse.Namespace) -> dict[str, Any]:
+def measure_engine(options: argparse.Namespace) -> None:
     """Measure and print the engine itself."""
     from reference_bench.engine import measure_engine as run
 
@@ -95,19 +98,18 @@ def measure_engine(options: argparse.Namespace) -> dict[str, Any]:
         options.tokens,
     )
     print(json.dumps(result, indent=2))
-    return result
+    if options.json:
+        write_atomic(options.json, json.dumps(result, indent=1) + "\n")
+        log(f"every sample: {options.json}")
 
 
 def main() -> None:
     """Measure and print."""
     options = options_of()
     try:
-        result = (compare_methods if options.methods else measure_engine)(options)
+        (compare_methods if options.methods else measure_engine)(options)
     except TrtspecError as error:
         sys.exit(f"{error}")
-    if options.json:
-        write_atomic(options.json, json.dumps(result, indent=1) + "\n")
-        log(f"every sample: {options.json}")
 
 
 if __name__ == "__main__":

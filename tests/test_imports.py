@@ -22,6 +22,8 @@ ORDER = [
     "advise",
     "fit",
     "bench",
+    "tune",
+    "report",
     "cli",
 ]
 HEAVY = {"torch", "transformers", "scipy", "accelerate", "gguf", "tensorrt_llm"}
@@ -70,6 +72,7 @@ COMMANDS = [
     "build",
     "run",
     "bench",
+    "report",
 ]
 
 

@@ -43,10 +43,8 @@ def find_gpus() -> tuple[tuple[Gpu, ...], str | None]:
         return (), f"no NVIDIA driver: {error}"
     try:
         count = pynvml.nvmlDeviceGetCount()
-        handles = [pynvml.nvmlDeviceGetHandleByIndex(index) for index in range(count)]
         listed = os.environ.get(VISIBLE)
-        seen = handles if listed is None else list(_visible(pynvml, handles, listed))
-        gpus = tuple(_gpu(pynvml, handle) for handle in seen)
+        gpus = tuple(_gpu(pynvml, handle) for handle in visible_handles(pynvml))
     except pynvml.NVMLError as error:
         return (), f"the NVIDIA driver does not answer: {error}"
     finally:
@@ -56,6 +54,14 @@ def find_gpus() -> tuple[tuple[Gpu, ...], str | None]:
     if count:
         return (), f"{VISIBLE}={listed} hides the {count} GPUs of this machine"
     return (), "the NVIDIA driver lists no GPU"
+
+
+def visible_handles(nvml: Any) -> list[Any]:
+    """Give the handles of the GPUs that a program would see; NVML is initialized."""
+    count = nvml.nvmlDeviceGetCount()
+    handles = [nvml.nvmlDeviceGetHandleByIndex(index) for index in range(count)]
+    listed = os.environ.get(VISIBLE)
+    return handles if listed is None else list(_visible(nvml, handles, listed))
 
 
 def _visible(nvml: Any, handles: list[Any], listed: str) -> Iterator[Any]:

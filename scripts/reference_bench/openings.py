@@ -7,10 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from torch import nn
-
-from trtspec.bench.collect import BenchPrompt
-from trtspec.bench.result import PromptSet, Subject
+from trtspec.bench.candidates import Engine
+from trtspec.bench.driver import BenchPrompt
+from trtspec.bench.in_process import InProcess
 from trtspec.build.artifact import Artifact
 from trtspec.build.build import build
 from trtspec.build.progress import Progress
@@ -18,8 +17,7 @@ from trtspec.cli.common import backend_for
 from trtspec.errors import TrtspecError, UsageError
 from trtspec.files import sha256_file
 from trtspec.recipe import load_prompts, load_recipe
-from trtspec.reference.runner import ReferenceRunner
-from trtspec.reference.slots import SlotModel
+from trtspec.reference.runner import ReferenceRunner, open_runner, same_target
 from trtspec.run.tokens import TextCodec
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,58 +28,21 @@ OFF = "none"
 
 
 @dataclass(frozen=True)
-class Opened:
-    """A method that is ready to be measured."""
-
-    name: str
-    subject: Subject
-    runner: ReferenceRunner
-
-
-@dataclass(frozen=True)
-class Load:
+class Workload:
     """What every method is asked.
 
-    :param prompts: by category, in token ids.
-    :param sources: the files that they come from.
+    :param prompts: in token ids, each with a category.
+    :param sources: the files that they come from, each with its SHA-256.
     """
 
-    prompts: dict[str, tuple[BenchPrompt, ...]]
-    sources: tuple[PromptSet, ...]
+    prompts: tuple[BenchPrompt, ...]
+    sources: dict[str, str]
     output_tokens: int
 
     @property
     def longest_prompt(self) -> int:
         """Tokens of the longest prompt."""
-        return max(len(p.tokens) for group in self.prompts.values() for p in group)
-
-
-class SharingRunner(ReferenceRunner):
-    """Runs an artifact on a target model that is loaded already."""
-
-    def __init__(self, artifact: Artifact, lender: SharingRunner | None) -> None:
-        """Open an artifact.
-
-        :param lender: runs the same target model; None to load it.
-        """
-        self._target_directory = artifact.target
-        self._lender = lender
-        super().__init__(
-            artifact.recipe,
-            artifact.target,
-            artifact.draft,
-            chat_template=artifact.chat_template,
-        )
-
-    @property
-    def target_model(self) -> nn.Module:
-        """The target model itself."""
-        return self._target.model
-
-    def _slot_model(self, directory: Path, longest_step: int, device: str) -> SlotModel:
-        if self._lender is None or directory != self._target_directory:
-            return super()._slot_model(directory, longest_step, device)
-        return self._slots(self._lender.target_model, longest_step)
+        return max(len(p.tokens or ()) for p in self.prompts)
 
 
 def method_names(wished: str) -> list[str]:
@@ -115,56 +76,56 @@ def built(name: str, dtype: str, log: Callable[[str], None]) -> Artifact:
     return build(changed, backend_for(recipe), ENGINES, progress).artifact
 
 
-def read_load(
+def read_workload(
     files: Sequence[Path], limit: int | None, output_tokens: int, codec: TextCodec
-) -> Load:
-    """Read the prompts of all files.
+) -> Workload:
+    """Read the prompts of all files, category by category.
 
     :param limit: most prompts per category; None for all.
     :raises UsageError: if a file holds no prompts.
     """
-    prompts: dict[str, list[BenchPrompt]] = {}
+    groups: dict[str, list[BenchPrompt]] = {}
     for file in files:
         for prompt in load_prompts(file, "--prompts"):
             category = prompt.category or file.stem
-            group = prompts.setdefault(category, [])
+            group = groups.setdefault(category, [])
             if limit is None or len(group) < limit:
                 name = f"{file.stem}/{prompt.id}"
                 tokens = codec.encode_chat(prompt.messages)
-                group.append(BenchPrompt(name, category, tokens))
-    sources = tuple(
-        PromptSet(file=f.name, sha256=sha256_file(f), count=len(load_prompts(f)))
-        for f in files
+                group.append(BenchPrompt(name, category, prompt.messages, tokens))
+    return Workload(
+        prompts=tuple(prompt for group in groups.values() for prompt in group),
+        sources={file.name: sha256_file(file) for file in files},
+        output_tokens=output_tokens,
     )
-    grouped = {category: tuple(group) for category, group in prompts.items()}
-    return Load(grouped, sources, output_tokens)
 
 
 def open_all(
-    artifacts: dict[str, Artifact], load: Load, batch: int, log: Callable[[str], None]
-) -> tuple[list[Opened], dict[str, str]]:
+    artifacts: dict[str, Artifact],
+    work: Workload,
+    batch: int,
+    log: Callable[[str], None],
+) -> tuple[list[Engine], dict[str, str]]:
     """Load every method around one target model; also why some cannot be.
 
     :param batch: requests that run at once.
     """
-    opened: list[Opened] = []
+    engines: list[Engine] = []
     skipped: dict[str, str] = {}
-    lender: SharingRunner | None = None
+    lender: ReferenceRunner | None = None
     for name, artifact in artifacts.items():
         try:
-            _require_same_target(artifact, artifacts[OFF])
-            runner = SharingRunner(_with_room(artifact, load, batch), lender)
+            if not same_target(artifact, artifacts[OFF]):
+                raise UsageError(f"its target model is not that of {OFF}")
+            roomy = _with_room(artifact, work, batch)
+            runner = open_runner(roomy, lender=lender)
         except TrtspecError as error:
             skipped[name] = reason(error)
             continue
         lender = lender or runner
-        recipe = artifact.recipe.model_dump(mode="json", by_alias=True)
-        subject = Subject(
-            name=artifact.name, fingerprint=artifact.fingerprint, recipe=recipe
-        )
-        opened.append(Opened(name, subject, runner))
+        engines.append(Engine(artifact, InProcess(runner), work.prompts))
         log(f"{name} is loaded")
-    return opened, skipped
+    return engines, skipped
 
 
 def reason(error: TrtspecError) -> str:
@@ -172,26 +133,13 @@ def reason(error: TrtspecError) -> str:
     return " ".join(error.problems[0].what.split())
 
 
-def _require_same_target(artifact: Artifact, off: Artifact) -> None:
-    files = [
-        {
-            name: sha
-            for name, sha in one.manifest.files.items()
-            if name.startswith("target/")
-        }
-        for one in (artifact, off)
-    ]
-    if files[0] != files[1]:
-        raise UsageError(f"its target model is not that of {OFF}")
-
-
-def _with_room(artifact: Artifact, load: Load, batch: int) -> Artifact:
+def _with_room(artifact: Artifact, work: Workload, batch: int) -> Artifact:
     """Give the recipe limits that hold the load: they decide memory, not speed."""
     limits = artifact.recipe.limits.model_copy(
         update={
             "max_batch_size": batch,
-            "max_input_tokens": load.longest_prompt,
-            "max_total_tokens": load.longest_prompt + load.output_tokens,
+            "max_input_tokens": work.longest_prompt,
+            "max_total_tokens": work.longest_prompt + work.output_tokens,
         }
     )
     recipe = artifact.recipe.model_copy(update={"limits": limits})

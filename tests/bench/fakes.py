@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from trtspec.bench.collect import BenchPrompt
+from pydantic import JsonValue
+
+from trtspec.bench.arms import CONTROL, OFF, ON, Arm, ArmInfo, Subject
 from trtspec.bench.conditions import Conditions, Hardware
-from trtspec.bench.measure import measure
-from trtspec.bench.plan import BenchPlan
-from trtspec.bench.records import Block, Sample, StepTimes
-from trtspec.bench.result import BenchResult, PromptSet, Settings, Subject
-from trtspec.run import Chunk, Completion, Request, StepRecord, StepResult
+from trtspec.bench.driver import BenchPrompt
+from trtspec.bench.in_process import InProcess
+from trtspec.bench.measure import Session, measure
+from trtspec.bench.progress import Silent, Watcher
+from trtspec.bench.records import Block, Load, Resources, Role, Sample, StepTimes
+from trtspec.bench.result import Plan, PromptSet, Settings
+from trtspec.bench.rundir import BenchRun, RunDirectory
+from trtspec.run import (
+    Chunk,
+    Completion,
+    DraftStep,
+    Message,
+    Note,
+    Request,
+    StepRecord,
+    StepResult,
+)
 
 Steps = Callable[[bool], float]
 
@@ -24,6 +41,9 @@ class FakeClock:
 
     def __call__(self) -> float:
         return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
 
 
 @dataclass
@@ -60,6 +80,7 @@ class FakeRunner:
     closed: bool = False
     caches_prompts: bool = False
     cached_share: float = 0.1
+    tells_steps: bool = True
 
     def __post_init__(self) -> None:
         self.waiting: list[Running] = []
@@ -69,7 +90,7 @@ class FakeRunner:
     def encode(self, prompt: str) -> tuple[int, ...]:
         return tuple(prompt.encode())
 
-    def encode_chat(self, messages) -> tuple[int, ...]:
+    def encode_chat(self, messages: Sequence[Message]) -> tuple[int, ...]:
         return tuple(len(m["content"]) for m in messages)
 
     def submit(self, request: Request) -> None:
@@ -119,6 +140,13 @@ class FakeRunner:
             running.completion.steps += 1
             running.completion.drafted += self.drafts if on else 0
             running.completion.accepted += accepts
+            if self.tells_steps:
+                drafts = self.drafts if on else 0
+                seen = running.completion.draft_steps or []
+                running.completion.draft_steps = [
+                    *seen,
+                    DraftStep(drafts, drafts, accepts),
+                ]
             accepted += accepts
             emitted += accepts + 1
             chunks.append(self._emit(running, accepts + 1))
@@ -164,6 +192,9 @@ class FakeRunner:
     def conditions(self) -> dict[str, object]:
         return {"device": "fake", "dtype": "float32", "threads": 1}
 
+    def notes(self) -> tuple[Note, ...]:
+        return ()
+
     def close(self) -> None:
         self.closed = True
 
@@ -171,8 +202,36 @@ class FakeRunner:
 def prompts(count: int) -> tuple[BenchPrompt, ...]:
     """Prompts p1, p2, ... of 1, 2, ... tokens."""
     return tuple(
-        BenchPrompt(f"p{i}", "chat", tuple(range(1, i + 1)))
+        BenchPrompt(
+            f"p{i}",
+            "chat",
+            ({"role": "user", "content": "x" * i},),
+            tuple(range(1, i + 1)),
+        )
         for i in range(1, count + 1)
+    )
+
+
+SPECULATION: dict[str, JsonValue] = {
+    "method": "ngram",
+    "draft_length": 3,
+    "max_matching_ngram": 2,
+}
+
+
+def arm_info(
+    name: str, role: Role, engine: dict[str, JsonValue] | None = None
+) -> ArmInfo:
+    """One arm of the toy artifact."""
+    drafts = role == "candidate"
+    return ArmInfo(
+        name=name,
+        role=role,
+        artifact=Subject(
+            name="toy", fingerprint="ab" * 32, recipe={"speculation": SPECULATION}
+        ),
+        speculation=SPECULATION if drafts else {"method": "none"},
+        engine=engine or {"device": "fake", "dtype": "float32", "threads": 1},
     )
 
 
@@ -180,29 +239,45 @@ def plan(
     count: int = 8,
     *,
     concurrency: tuple[int, ...] = (1,),
-    repeats: int = 3,
-    output_tokens: int = 5,
-    temperature: float = 0.0,
-) -> BenchPlan:
-    """A plan over ``count`` prompts."""
-    speculation = {"method": "ngram", "draft_length": 3, "max_matching_ngram": 2}
-    return BenchPlan(
-        Subject(name="toy", fingerprint="ab" * 32, recipe={"speculation": speculation}),
-        PromptSet(file="toy.jsonl", sha256="cd" * 32, count=count),
-        prompts(count),
-        Settings(
-            concurrency=concurrency,
-            repeats=repeats,
-            output_tokens=output_tokens,
-            temperature=temperature,
-            top_k=0,
-            top_p=1.0,
-            seed=7,
+    loads: tuple[Load, ...] = (),
+    busy: float = 0.0,
+    **changes: object,
+) -> Plan:
+    """A plan over ``count`` prompts: off, on, and off again if ``control``."""
+    values: dict[str, object] = {
+        "loads": loads or tuple(Load(concurrency=c) for c in concurrency),
+        "repeats": 3,
+        "control": False,
+        "output_tokens": 5,
+        "temperature": 0.0,
+        "top_k": 0,
+        "top_p": 1.0,
+        "seed": 7,
+    }
+    settings = Settings.model_validate(values | changes)
+    arms = [arm_info(OFF, "baseline")]
+    if settings.control:
+        arms.append(arm_info(CONTROL, "control"))
+    return Plan(
+        name="toy",
+        started="2026-11-29T00:00:00+00:00",
+        arms=(*arms, arm_info(ON, "candidate")),
+        prompts=PromptSet(file="toy.jsonl", sha256="cd" * 32, count=count),
+        settings=settings,
+        conditions=conditions(
+            {"device": "fake", "dtype": "float32", "threads": 1}, busy=busy
         ),
     )
 
 
-def conditions(runner: dict[str, object], *, busy: float = 0.0) -> Conditions:
+def arms(runner: FakeRunner, of: Plan, count: int | None = None) -> list[Arm]:
+    """The plan's arms on one runner."""
+    driver = InProcess(runner, clock=runner.clock, sleep=runner.clock.sleep)
+    asked = prompts(count or of.prompts.count)
+    return [Arm(i, driver, asked, speculate=i.role == "candidate") for i in of.arms]
+
+
+def conditions(runner: dict[str, JsonValue], *, busy: float = 0.0) -> Conditions:
     """Conditions of an invented machine."""
     return Conditions(
         hardware=Hardware(
@@ -226,14 +301,28 @@ def conditions(runner: dict[str, object], *, busy: float = 0.0) -> Conditions:
     )
 
 
-def run(runner: FakeRunner, of: BenchPlan, *, busy: float = 0.0) -> BenchResult:
-    """Measure with the fake clock."""
-    return measure(
-        runner,
-        of,
-        clock=runner.clock,
-        conditions=lambda said: conditions(said, busy=busy),
-    )
+@contextmanager
+def no_resources() -> Iterator[Callable[[], Resources]]:
+    """See nothing of the machine."""
+    yield Resources
+
+
+def run(
+    runner: FakeRunner,
+    of: Plan,
+    path: Path | None = None,
+    watcher: Watcher | None = None,
+) -> BenchRun:
+    """Measure with the fake clock.
+
+    :param path: where the records go; None for a place that is forgotten.
+    """
+    with TemporaryDirectory() as forgotten:
+        directory = RunDirectory.create(path or Path(forgotten) / "run", of)
+        session = Session(
+            directory, arms(runner, of), watcher or Silent(), no_resources
+        )
+        return measure(session)
 
 
 def sample(**changes: object) -> Sample:
@@ -241,7 +330,7 @@ def sample(**changes: object) -> Sample:
     values: dict[str, object] = {
         "arm": "on",
         "block": 1,
-        "concurrency": 1,
+        "load": "c1",
         "prompt_id": "p1",
         "category": "chat",
         "prompt_tokens": 4,
@@ -254,8 +343,7 @@ def sample(**changes: object) -> Sample:
         "drafted": 0,
         "accepted": 0,
         "finish_reason": "length",
-        "tokens_sha256": "00",
-        "tokens": None,
+        "output_sha256": "00",
     }
     return Sample.model_validate(values | changes)
 
@@ -265,7 +353,7 @@ def block(**changes: object) -> Block:
     values: dict[str, object] = {
         "arm": "on",
         "block": 1,
-        "concurrency": 1,
+        "load": "c1",
         "order": 0,
         "started": "2026-11-29T00:00:00+00:00",
         "wall_seconds": 10.0,

@@ -1,16 +1,20 @@
-"""Identical or differing token ids: between arms and between blocks."""
+"""Identical or differing outputs: between arms and between blocks."""
 
 from __future__ import annotations
 
 from tests.bench.fakes import sample
-from trtspec.bench.outputs import compare_outputs, first_difference
+from trtspec.bench.outputs import Outputs, compare_outputs, first_difference
 
 
-def pair(prompt, off, on):
+def pair(prompt, off, on, key="tokens"):
     return [
-        sample(arm="off", prompt_id=prompt, tokens=off, tokens_sha256=str(off)),
-        sample(arm="on", prompt_id=prompt, tokens=on, tokens_sha256=str(on)),
+        sample(arm=arm, prompt_id=prompt, output_sha256=str(output), **{key: output})
+        for arm, output in (("off", off), ("on", on))
     ]
+
+
+def compared(samples, *, greedy=True) -> Outputs:
+    return compare_outputs(samples, "off", "on", greedy=greedy)
 
 
 def test_identical_outputs_have_no_difference():
@@ -31,13 +35,29 @@ def test_an_output_that_ends_earlier_differs_where_it_ends():
 
 def test_the_counts_are_over_prompts():
     samples = [*pair("a", (1, 2), (1, 2)), *pair("b", (3, 4), (3, 5))]
-    outputs = compare_outputs(samples, greedy=True)
-    assert (outputs.identical, outputs.prompts) == (1, 2)
+    outputs = compared(samples)
+    assert (outputs.identical, outputs.prompts, outputs.by) == (1, 2, "token ids")
     assert [d.prompt_id for d in outputs.differences] == ["b"]
 
 
+def test_texts_are_compared_where_no_ids_are_and_that_is_said():
+    samples = [*pair("a", "same", "same", "text"), *pair("b", "left", "lift", "text")]
+    outputs = compared(samples)
+    assert (outputs.identical, outputs.by) == (1, "text")
+    (difference,) = outputs.differences
+    assert (difference.position, difference.off, difference.on) == (1, "e", "i")
+
+
+def test_a_third_arm_does_not_enter():
+    samples = pair("a", (1, 2), (1, 2))
+    samples.append(sample(arm="other", prompt_id="a", tokens=(9,), output_sha256="9"))
+    assert compared(samples).identical == 1
+    other = compare_outputs(samples, "off", "other", greedy=True)
+    assert (other.identical, other.prompts) == (0, 1)
+
+
 def test_sampled_outputs_are_not_compared_between_the_arms():
-    outputs = compare_outputs(pair("a", (1, 2), (8, 9)), greedy=False)
+    outputs = compared(pair("a", (1, 2), (8, 9)), greedy=False)
     assert outputs.identical is None
     assert outputs.differences == ()
 
@@ -45,13 +65,13 @@ def test_sampled_outputs_are_not_compared_between_the_arms():
 def test_each_arm_is_compared_with_itself_over_its_blocks():
     samples = pair("a", (1, 2), (1, 2)) + pair("b", (3, 4), (3, 4))
     for prompt, off_hash in (("a", "(1, 2)"), ("b", "another")):
-        on_hash = samples[1 if prompt == "a" else 3].tokens_sha256
+        on_hash = samples[1 if prompt == "a" else 3].output_sha256
         samples.append(
-            sample(arm="off", block=2, prompt_id=prompt, tokens_sha256=off_hash)
+            sample(arm="off", block=2, prompt_id=prompt, output_sha256=off_hash)
         )
         samples.append(
-            sample(arm="on", block=2, prompt_id=prompt, tokens_sha256=on_hash)
+            sample(arm="on", block=2, prompt_id=prompt, output_sha256=on_hash)
         )
-    outputs = compare_outputs(samples, greedy=True)
+    outputs = compared(samples)
     assert (outputs.off_repeats, outputs.on_repeats) == (1, 2)
     assert outputs.identical == 2

@@ -16,7 +16,7 @@ from trtspec.bench.paths import (
     nearest_directory,
     require_rereadable,
     require_writable,
-    result_file,
+    run_directory,
 )
 from trtspec.errors import RunError, UsageError
 
@@ -40,16 +40,16 @@ def inside(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.parametrize(("make", "kind"), KINDS)
+@pytest.mark.parametrize("make", [Path.touch, os.mkfifo, bound])
 @pytest.mark.parametrize("linked", [False, True])
-def test_a_result_replaces_nothing_but_a_regular_file(inside, make, kind, linked):
-    path = Path("r.json")
+def test_a_run_goes_into_a_directory_or_nowhere(inside, make, linked):
+    path = Path("r")
     make(path)
     if linked:
-        path = Path("link.json")
-        path.symlink_to("r.json")
-    with pytest.raises(UsageError, match=f"--output: {path} is {kind}"):
-        result_file(path)
+        path = Path("link")
+        path.symlink_to("r")
+    with pytest.raises(UsageError, match=f"--output: {path} is there already"):
+        run_directory(path)
 
 
 @pytest.mark.parametrize(("make", "kind"), KINDS)
@@ -59,31 +59,22 @@ def test_prompts_that_can_be_read_only_once_are_refused(inside, make, kind):
         require_rereadable(Path("p.jsonl"))
 
 
-def test_a_new_file_and_a_regular_file_are_accepted(inside):
-    Path("old.json").write_text("old")
-    for name in ("old.json", "new.json", "deep/new.json"):
-        assert result_file(Path(name)) == Path(name)
+def test_a_new_and_an_existing_directory_are_accepted(inside):
+    Path("old").mkdir()
+    Path("link").symlink_to("old")
+    for name in ("old", "new", "deep/new", "link"):
+        assert run_directory(Path(name)) == Path(name)
+
+
+def test_a_new_and_a_regular_file_of_prompts_are_accepted(inside):
+    Path("old.jsonl").write_text("old")
+    for name in ("old.jsonl", "new.jsonl"):
         require_rereadable(Path(name))
 
 
 def test_an_empty_path_is_refused():
     with pytest.raises(UsageError, match="the path is empty"):
-        result_file(Path(""))
-
-
-def test_a_link_stands_for_its_target(tmp_path):
-    for name in ("there.json", "not-yet.json"):
-        link = tmp_path / f"to-{name}"
-        link.symlink_to(name)
-        (tmp_path / "there.json").write_text("old")
-        assert result_file(link) == (tmp_path / name).resolve()
-
-
-def test_a_link_to_itself_is_refused(tmp_path):
-    (tmp_path / "a").symlink_to("b")
-    (tmp_path / "b").symlink_to("a")
-    with pytest.raises(UsageError, match="a link to itself"):
-        result_file(tmp_path / "a")
+        run_directory(Path(""))
 
 
 def test_trying_to_write_leaves_nothing_behind(tmp_path):
@@ -101,7 +92,7 @@ def test_trying_to_write_leaves_nothing_behind(tmp_path):
         (errno.EDQUOT, "quota exceeded", "free some space"),
         (errno.EACCES, "you may not write in", "that you may write"),
         (errno.EROFS, "Read-only file system", "that you may write"),
-        (errno.EIO, "Input/output error", "name another file"),
+        (errno.EIO, "Input/output error", "name another directory"),
     ],
 )
 def test_a_refusal_is_named_and_leaves_nothing_behind(

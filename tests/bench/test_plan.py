@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-from types import SimpleNamespace
 
 import pytest
 
-from tests.bench.fakes import FakeRunner
+from trtspec.bench.driver import BenchPrompt
 from trtspec.bench.plan import (
     Choices,
-    make_plan,
+    ladder,
+    prompt_set,
     read_prompts,
-    require_speculation,
     settings_for,
 )
+from trtspec.bench.records import Load
 from trtspec.errors import UsageError
+from trtspec.files import sha256_json
 from trtspec.recipe.schema import Recipe
 
 NGRAM = {"method": "ngram", "draft_length": 3}
@@ -42,14 +43,14 @@ def workload(tmp_path):
     return file
 
 
-def planned(of: Recipe, workload, choices: Choices):
-    artifact = SimpleNamespace(
-        name="toy", fingerprint="ab" * 32, recipe=of, workload=workload
+def rendered(prompts, ids=True):
+    return tuple(
+        BenchPrompt(p.id, p.category, p.messages, (len(p.id),) if ids else None)
+        for p in prompts
     )
-    return make_plan(artifact, FakeRunner(), *read_prompts(artifact, choices), choices)
 
 
-def test_the_recipe_decides_what_the_user_leaves_open(workload):
+def test_the_recipe_decides_what_the_user_leaves_open():
     of = recipe(
         workload={
             "prompts": "workload.jsonl",
@@ -58,71 +59,78 @@ def test_the_recipe_decides_what_the_user_leaves_open(workload):
         },
         sampling={"temperature": 0.5, "top_k": 4, "top_p": 0.9, "seed": 6},
     )
-    plan = planned(of, workload, Choices())
-    settings = plan.settings
-    assert (settings.output_tokens, settings.concurrency) == (33, (1, 2))
+    settings = settings_for([of], Choices())
+    assert (settings.output_tokens, settings.loads) == (33, ladder((1, 2)))
     assert (settings.temperature, settings.top_k, settings.top_p) == (0.5, 4, 0.9)
-    assert (settings.seed, settings.repeats) == (6, 3)
-    assert [(p.id, p.category, p.tokens) for p in plan.prompts] == [
-        ("w1", "c", (1,)),
-        ("w2", "c", (2,)),
-        ("w3", "c", (3,)),
-    ]
-    assert plan.requests == 2 * (2 + 3 * 3) + 2 * (3 + 3 * 3)
+    assert (settings.seed, settings.repeats, settings.control) == (6, 3, True)
+    assert not settings.fixed_length
 
 
 def test_the_user_overrides_the_recipe(workload, tmp_path):
     other = tmp_path / "other.jsonl"
     other.write_text('{"id": "o", "prompt": "abcd"}\n{"id": "q", "prompt": "e"}\n')
-    choices = Choices(other, 1, 9, (4,), 5)
-    plan = planned(recipe(), workload, choices)
-    assert [p.id for p in plan.prompts] == ["o"]
-    assert plan.settings.output_tokens == 9
-    assert plan.settings.concurrency == (4,)
-    assert plan.settings.repeats == 5
+    loads = (Load(arrivals="poisson", rate=2.0),)
+    choices = Choices(
+        other,
+        1,
+        9,
+        loads,
+        5,
+        control=False,
+        fixed_length=True,
+        goodput={"e2e": 2.0},
+    )
+    file, prompts = read_prompts(workload, choices)
+    assert (file, [p.id for p in prompts]) == (other, ["o"])
+    settings = settings_for([recipe()], choices)
+    assert (settings.output_tokens, settings.loads) == (9, loads)
+    assert (settings.repeats, settings.control) == (5, False)
+    assert (settings.fixed_length, settings.goodput) == (True, {"e2e": 2.0})
 
 
-def test_the_prompts_file_is_named_and_hashed(workload):
-    plan = planned(recipe(), workload, Choices(limit=2))
-    assert plan.prompt_set.file == "workload.jsonl"
-    assert plan.prompt_set.count == 2
-    digest = hashlib.sha256(workload.read_bytes()).hexdigest()
-    assert plan.prompt_set.sha256 == digest
+def test_the_prompts_are_named_counted_and_hashed_as_file_and_as_ids(workload):
+    file, prompts = read_prompts(workload, Choices(limit=2))
+    found = prompt_set(file, prompts, rendered(prompts))
+    assert (found.file, found.count) == ("workload.jsonl", 2)
+    assert found.sha256 == hashlib.sha256(workload.read_bytes()).hexdigest()
+    assert found.rendered_sha256 == sha256_json([[2], [2]])
+    other = prompt_set(file, prompts, rendered(prompts[:1]))
+    assert other.rendered_sha256 != found.rendered_sha256
+    assert other.messages_sha256 != found.messages_sha256
 
 
-def test_the_recipe_is_recorded_as_it_would_be_written(workload):
-    recorded = planned(recipe(), workload, Choices()).artifact.recipe
-    assert recorded["schema"] == "trtspec/v1"
-    assert Recipe.model_validate(recorded) == recipe()
+def test_prompts_that_only_a_server_renders_have_no_hash_of_ids(workload):
+    file, prompts = read_prompts(workload, Choices())
+    assert (
+        prompt_set(file, prompts, rendered(prompts, ids=False)).rendered_sha256 is None
+    )
 
 
 def test_without_any_prompts_the_user_is_told_what_to_do():
     with pytest.raises(UsageError, match="--prompts"):
-        planned(recipe(), None, Choices())
+        read_prompts(None, Choices())
 
 
-def test_there_is_nothing_to_compare_without_speculation():
-    with pytest.raises(UsageError, match=r"r\.yaml:4: .*nothing to compare"):
-        require_speculation(recipe(speculation={"method": "none"}), "r.yaml:4")
-    require_speculation(recipe(), "r.yaml:4")
+def test_artifacts_that_sample_differently_are_not_compared():
+    warm = recipe(name="warm", sampling={"temperature": 0.5})
+    with pytest.raises(UsageError, match=r"warm samples with temperature 0\.5"):
+        settings_for([recipe(), warm], Choices())
 
 
-def test_an_engine_that_always_drafts_has_no_off_arm():
-    medusa = {"method": "medusa", "model": "./heads"}
-    engine = recipe(speculation=medusa, backend="tensorrt")
-    with pytest.raises(UsageError, match="medusa cannot decode without drafting"):
-        require_speculation(engine, "r.yaml:4")
-    require_speculation(recipe(backend="tensorrt"), "r.yaml:4")
+def test_the_settings_say_whether_prompts_are_cached():
+    assert settings_for([recipe()], Choices(), prompts_cached=True).prompts_cached
+    assert not settings_for([recipe()], Choices()).prompts_cached
 
 
-def test_backend_pytorch_has_no_off_arm_in_an_artifact():
-    eagle3 = {"method": "eagle3", "model": "./head", "draft_length": 3}
-    engine = recipe(speculation=eagle3, backend="pytorch")
-    with pytest.raises(UsageError, match=r"(?s)every request.*method: none beside it"):
-        require_speculation(engine, "r.yaml:4")
-
-
-def test_the_plan_says_whether_prompts_are_cached(tmp_path):
-    settings = settings_for(recipe(), Choices(), prompts_cached=True)
-    assert settings.prompts_cached
-    assert not settings_for(recipe(), Choices()).prompts_cached
+def test_by_category_each_load_is_measured_once_per_category():
+    choices = Choices(loads=ladder((1, 2)), by_category=True)
+    settings = settings_for([recipe()], choices, ["code", "chat", "code"])
+    assert [load.key for load in settings.loads] == [
+        "c1:code",
+        "c1:chat",
+        "c2:code",
+        "c2:chat",
+    ]
+    assert settings.loads[1].words == "concurrency 1, chat"
+    with pytest.raises(UsageError, match="1 of 2 prompts have no category"):
+        settings_for([recipe()], choices, ["code", ""])

@@ -1,4 +1,4 @@
-"""Progress: lines where nobody watches, a bar that is rarely drawn on a terminal."""
+"""Progress: lines where nobody watches, a view that is rarely drawn on a terminal."""
 
 from __future__ import annotations
 
@@ -7,21 +7,20 @@ import io
 import pytest
 from rich.console import Console
 
-from tests.bench.fakes import FakeRunner, plan
+from tests.bench.fakes import FakeRunner, block, plan, run
 from trtspec.bench import progress
-from trtspec.bench.measure import measure
-from trtspec.bench.progress import Bar, Lines, block_name, watching
+from trtspec.bench.progress import Board, Both, Lines, block_name, watching
+from trtspec.bench.records import Failure
 
 
-def measured(console: Console) -> None:
-    runner, wanted = FakeRunner(), plan(4, repeats=1)
-    with watching(console, wanted.requests, 1) as watcher:
-        measure(runner, wanted, watcher, clock=runner.clock)
+def measured(console: Console, runner: FakeRunner | None = None) -> None:
+    with watching(console, 12, 1) as watcher:
+        run(runner or FakeRunner(), plan(4, repeats=1), watcher=watcher)
 
 
 def test_blocks_are_named_for_a_reader():
-    assert block_name("off", 0, 4, 3) == "concurrency 4, warm-up, off"
-    assert block_name("on", 2, 1, 3) == "concurrency 1, block 2/3, on"
+    assert block_name("off", 0, "concurrency 4", 3) == "concurrency 4, warm-up, off"
+    assert block_name("on", 2, "1 requests/s", 3) == "1 requests/s, block 2/3, on"
 
 
 def test_without_a_terminal_there_is_a_line_per_block():
@@ -35,51 +34,82 @@ def test_without_a_terminal_there_is_a_line_per_block():
     ]
 
 
-def test_on_a_terminal_there_is_a_bar_that_goes_away():
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_load_that_is_given_up_is_told(terminal):
+    stream = io.StringIO()
+    runner = FakeRunner()
+    runner.before_advance = lambda r: r.cancel("p2/c1/off/1")
+    measured(Console(file=stream, width=100, force_terminal=terminal), runner)
+    text = stream.getvalue()
+    assert "concurrency 1" in text
+    assert "given up" in text
+    assert "was cancelled" in text
+
+
+def test_on_a_terminal_there_is_a_view_that_goes_away_and_shows_no_ratio():
     stream = io.StringIO()
     measured(Console(file=stream, width=100, force_terminal=True))
     text = stream.getvalue()
     assert "concurrency 1, block 1/1, on" in text
+    assert "output tokens/s" in text
     assert "requests, 20 tokens" not in text
+    assert "/ off" not in text
 
 
-class Counting:
-    """Counts what a bar asks of its display."""
+class Live:
+    """Counts how often a view is drawn."""
 
     def __init__(self):
-        self.advanced = self.refreshed = 0
-        self.total = None
+        self.drawn = 0
+        self.console = Console(file=io.StringIO(), width=100)
 
-    def add_task(self, description, total):
-        self.total = total
-        return 0
+    def update(self, view, refresh):
+        self.drawn += 1
+        self.console.print(view)
 
-    def update(self, task, description):
-        self.description = description
-
-    def advance(self, task):
-        self.advanced += 1
-
-    def refresh(self):
-        self.refreshed += 1
+    @property
+    def text(self):
+        return self.console.file.getvalue()
 
 
 def test_requests_move_the_bar_but_draw_it_once_a_second(monkeypatch):
     now = 1000.0
     monkeypatch.setattr(progress.time, "monotonic", lambda: now)
-    display = Counting()
-    bar = Bar(display, requests=10, repeats=3)
-    bar.block_started("on", 1, 1)
+    live = Live()
+    board = Board(live, requests=10, repeats=3)
+    board.block_started("on", 1, "concurrency 1")
     for _ in range(10):
-        bar.request_finished()
+        board.request_finished()
         now += 0.3
-    assert display.total == display.advanced == 10
-    # once at the block's start, then at 0, 1.2 and 2.4 seconds
-    assert display.refreshed == 4
+    # once at the block's start, then at 1.2 and 2.4 seconds
+    assert live.drawn == 3
+
+
+def test_the_view_has_the_median_of_counted_blocks_of_each_arm():
+    live = Live()
+    board = Board(live, requests=10, repeats=3)
+    board.block_started("off", 0, "concurrency 1")
+    board.block_finished(block(arm="off", block=0, output_tokens=1000))
+    assert "100.0" not in live.text
+    for tokens in (10, 20, 90):
+        board.block_finished(block(arm="off", output_tokens=tokens))
+    assert "2.0" in live.text.splitlines()[-3] or "2.0" in live.text
 
 
 @pytest.mark.parametrize("terminal", [True, False])
 def test_the_kind_of_watcher_follows_the_console(terminal):
     console = Console(file=io.StringIO(), force_terminal=terminal)
     with watching(console, 1, 1) as watcher:
-        assert isinstance(watcher, Bar if terminal else Lines)
+        assert isinstance(watcher, Board if terminal else Lines)
+
+
+def test_two_watchers_can_be_told_at_once():
+    seen = ([], [])
+    both = Both(*(Lines(said.append, 1) for said in seen))
+    failure = Failure(arm="on", block=1, load="c1", prompt_id="p", what="broke")
+    both.block_started("on", 1, "concurrency 1")
+    both.request_finished()
+    both.block_finished(block())
+    both.block_failed([failure])
+    assert seen[0] == seen[1]
+    assert len(seen[0]) == 2

@@ -7,8 +7,8 @@ import math
 import pytest
 from pydantic import ValidationError
 
-from tests.bench.fakes import block, sample
-from trtspec.bench.records import warm_up_prompts
+from tests.bench.fakes import block, plan, sample
+from trtspec.bench.records import Load, Resources, warm_up_prompts
 
 
 @pytest.mark.parametrize(
@@ -18,8 +18,7 @@ from trtspec.bench.records import warm_up_prompts
         {"ttft": math.inf},
         {"output_tokens": 0},
         {"block": 0},
-        {"finish_reason": "cancelled"},
-        {"arm": "both"},
+        {"accepted": -1},
         {"average": 1.0},
     ],
 )
@@ -34,6 +33,37 @@ def test_a_sample_refuses(changes):
 def test_a_block_refuses(changes):
     with pytest.raises(ValidationError):
         block(**changes)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {},
+        {"concurrency": 0},
+        {"concurrency": 1, "rate": 2.0},
+        {"arrivals": "poisson"},
+        {"arrivals": "poisson", "concurrency": 2},
+        {"arrivals": "fixed", "rate": 0.0},
+        {"arrivals": "closed", "rate": 2.0},
+    ],
+)
+def test_a_load_is_closed_with_a_concurrency_or_open_with_a_rate(values):
+    with pytest.raises(ValidationError):
+        Load(**values)
+
+
+def test_loads_have_names_for_files_and_for_readers():
+    loads = [
+        Load(concurrency=4),
+        Load(arrivals="poisson", rate=2.5),
+        Load(arrivals="fixed", rate=2.0),
+    ]
+    assert [load.key for load in loads] == ["c4", "poisson2.5", "fixed2"]
+    assert [load.words for load in loads] == [
+        "concurrency 4",
+        "2.5 requests/s, Poisson",
+        "2 requests/s, evenly spaced",
+    ]
 
 
 def test_records_cannot_be_changed():
@@ -58,6 +88,7 @@ def test_only_block_zero_is_the_warm_up():
 
 
 def test_every_field_says_what_it_is():
-    for record in (sample(), block()):
+    of = plan(2)
+    for record in (sample(), block(), of, of.settings, of.arms[0], Resources()):
         for name, field in type(record).model_fields.items():
             assert field.description, name

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import pytest
 
-from trtspec.bench.collect import BenchPrompt, Place, sample_records
-from trtspec.bench.load import LoadResult
-from trtspec.bench.metrics.base import ArmData
-from trtspec.bench.metrics.tpot import TPOT
-from trtspec.bench.metrics.ttft import TTFT
+from trtspec.bench.collect import Place, samples
+from trtspec.bench.driver import BenchPrompt
+from trtspec.bench.metrics import TPOT, TTFT, ArmData
+from trtspec.bench.outcome import Outcome, Pass
 from trtspec.run.running import Running
 from trtspec.run.types import Request
 from trtspec.trtllm.pytorch.launch.canary import text_fault
@@ -37,19 +36,27 @@ def stream(*chunks):
     total = sum(count for _, count in chunks)
     request = Request("r", (1, 2, 3), total)
     running = Running(request, Silent(), frozenset(), 0.0)
-    for at, count in chunks:
-        running.emit(range(count), at / 1000)
+    seen = [running.emit(range(count), at / 1000) for at, count in chunks]
     assert running.finished
-    return running.completion
+    return running.completion, tuple((c.time, len(c.tokens)) for c in seen)
 
 
-def measured(completion):
+def measured(completion, chunks):
     """Give the bench's sample of it."""
-    (sample,) = sample_records(
-        Place("on", 1, 1),
-        [BenchPrompt("p", "chat", (1, 2, 3))],
-        LoadResult((completion,), (), 0.0, completion.last_token_at),
+    outcome = Outcome(
+        "r",
+        due_at=0.0,
+        sent_at=0.0,
+        chunks=chunks,
+        prompt_tokens=3,
+        output_tokens=len(completion.tokens),
+        finish_reason="length",
+        text="",
+        tokens=tuple(completion.tokens),
     )
+    prompt = BenchPrompt("p", "chat", (), (1, 2, 3))
+    passed = Pass((outcome,), (), 0.0, completion.last_token_at)
+    (sample,) = samples(Place("on", 1, "c1"), [prompt], passed)
     return sample
 
 
@@ -63,24 +70,23 @@ def measured(completion):
     ],
 )
 def test_a_burst_counts_with_all_its_tokens(chunks, tokens, ttft, tpot):
-    sample = measured(stream(*chunks))
+    sample = measured(*stream(*chunks))
     assert sample.output_tokens == tokens
     assert TTFT().of(sample) * 1000 == pytest.approx(ttft)
     assert TPOT().of(sample) * 1000 == pytest.approx(tpot)
 
 
 def test_the_decode_rate_is_that_of_tokens():
-    sample = measured(stream((100, 1), (120, 3), (140, 1), (160, 4), (180, 2)))
+    sample = measured(*stream((100, 1), (120, 3), (140, 1), (160, 4), (180, 2)))
     assert 1 / sample.tpot == pytest.approx(125)  # 50 a second are chunks
 
 
-def test_an_answer_in_one_chunk_has_no_time_per_token_of_its_own():
-    sample = measured(stream((100, 5)))
-    assert sample.output_tokens == 5
-    assert sample.tpot == 0.0  # all were there at once: nothing between them was waited
-    single = measured(stream((100, 1)))
-    assert single.tpot is None
-    assert TPOT().summarize(ArmData("on", (), (single,))).p50 is None
+@pytest.mark.parametrize("tokens", [1, 5])
+def test_an_answer_in_one_chunk_has_no_time_per_token_of_its_own(tokens):
+    sample = measured(*stream((100, tokens)))
+    assert sample.output_tokens == tokens
+    assert sample.tpot is None
+    assert TPOT().summarize(ArmData("on", (), (sample,))).p50 is None
 
 
 @pytest.mark.parametrize("text", ["!" * 62, "the the " * 20, "\u0000" * 64, ". " * 40])

@@ -12,9 +12,12 @@ from unittest.mock import Mock
 import pytest
 
 from tests.bench.fakes import FakeRunner
-from trtspec.bench import conditions, measure
-from trtspec.bench.result import load_result
+from trtspec.bench import conditions
+from trtspec.bench import in_process as in_process_module
+from trtspec.bench.plan import ladder
+from trtspec.bench.rundir import load_run
 from trtspec.cli import artifact as cli_artifact
+from trtspec.cli import bench_run as cli_bench_run
 from trtspec.cli.main import _run
 from trtspec.recipe import load_recipe
 
@@ -47,17 +50,18 @@ class Bench:
             fingerprint="ab" * 32,
             recipe=load_recipe(self.recipe).recipe,
             workload=workload,
+            manifest=SimpleNamespace(source={}),
         )
         monkeypatch.setattr(cli_artifact, "open_or_build", self._open_or_build)
-        module = SimpleNamespace(open_runner=self._open_runner)
+        module = SimpleNamespace(
+            open_runner=self._open_runner,
+            ReferenceRunner=type(None),
+            same_target=lambda one, other: False,
+        )
         monkeypatch.setitem(sys.modules, "trtspec.reference.runner", module)
         monkeypatch.setattr(conditions, "IDLE_SECONDS", 0.01)
-        measured = measure.measure
-        monkeypatch.setattr(
-            measure,
-            "measure",
-            lambda *args: measured(*args, clock=self.runner.clock),
-        )
+        monkeypatch.setattr(cli_bench_run, "InProcess", self._driver)
+        monkeypatch.chdir(folder)
 
     def _open_or_build(self, path, engines, progress):
         self.opened["path"] = path
@@ -67,12 +71,21 @@ class Bench:
         self.opened |= options
         return self.runner
 
+    def _driver(self, runner):
+        clock = self.runner.clock
+        return in_process_module.InProcess(runner, clock=clock, sleep=clock.sleep)
+
     def __call__(self, *arguments):
         return _run(["bench", str(self.recipe), *map(str, arguments)])
 
     @property
-    def results(self):
-        return sorted((self.path / "bench").glob("*"))
+    def runs(self):
+        return sorted((self.folder / "runs").glob("*"))
+
+    @property
+    def result(self):
+        (run,) = self.runs
+        return load_run(run).result
 
 
 @pytest.fixture
@@ -83,54 +96,76 @@ def bench(tmp_path, monkeypatch):
 def test_a_recipe_is_measured_shown_and_kept(bench, capsys):
     assert bench() == 0
     shown = capsys.readouterr()
-    assert "concurrency 1: speculation 1.50x output throughput" in shown.out
+    assert "concurrency 1, on: 1.50x output throughput" in shown.out
     assert "9/9 outputs identical -> faster" in shown.out
-    (file,) = bench.results
-    assert f"every sample: {file}" in shown.out
-    result = load_result(file)
-    assert result.settings.concurrency == (1, 2)
-    assert len(result.samples) == 2 * 2 * 3 * 9
-    assert result.recomputed() == result.cells
+    (run,) = bench.runs
+    assert f"every sample: {run.relative_to(bench.folder)}" in shown.out
+    done = load_run(run)
+    assert done.result.plan.settings.loads == ladder((1, 2))
+    # off, off again and on; three blocks; two loads
+    assert len(done.raw.samples) == 3 * 3 * 2 * 9
     assert bench.runner.closed
+    assert run.name.endswith("Z-toy")
 
 
-def test_progress_goes_to_stderr_one_line_per_block(bench, capsys):
+def test_progress_goes_to_stderr_and_to_the_log_one_line_per_block(bench, capsys):
     bench()
     lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == 2 * 8
+    assert len(lines) == 2 * (2 + 9)
     assert lines[0].startswith("concurrency 1, warm-up, off: 2 requests, 10 tokens")
+    log = (bench.runs[0] / "log.txt").read_text().splitlines()
+    assert [line.partition(" ")[2] for line in log] == lines
 
 
 def test_options_reach_the_engine_and_the_settings(bench, tmp_path):
-    output = tmp_path / "deep" / "r.json"
+    output = tmp_path / "deep" / "r"
     code = bench(
         *("--device", "cuda:1", "--threads", 2, "--output-tokens", 7),
         *("--concurrency", "4,1,4", "--repeats", 4, "--limit", 8),
+        *("--fixed-length", "--no-control", "--goodput", "ttft=0.6,e2e=9"),
         *("--output", output),
     )
     assert code == 0
     assert bench.opened["device"] == "cuda:1"
     assert bench.opened["threads"] == 2
-    settings = load_result(output).settings
-    assert settings.concurrency == (4, 1)
+    plan = load_run(output).result.plan
+    settings = plan.settings
+    assert settings.loads == ladder((4, 1))
     assert (settings.output_tokens, settings.repeats) == (7, 4)
-    assert load_result(output).prompts.count == 8
-    assert not (bench.path / "bench").exists()
+    assert settings.goodput == {"ttft": 0.6, "e2e": 9.0}
+    assert (settings.fixed_length, settings.control) == (True, False)
+    assert plan.prompts.count == 8
+    assert plan.command[1:3] == ("--device", "cuda:1")
+    assert bench.runs == []
+
+
+def test_an_open_loop_can_be_asked_for(bench):
+    bench("--rate", "0.1,0.2", "--arrivals", "fixed", "--limit", 8)
+    keys = [load.key for load in bench.result.plan.settings.loads]
+    assert keys == ["fixed0.1", "fixed0.2"]
+
+
+def test_draft_lengths_are_arms_of_their_own(bench, capsys):
+    assert bench("--draft-length", "1,3", "--concurrency", 1) == 0
+    names = [arm.name for arm in bench.result.plan.arms]
+    assert names == ["off", "off again", "draft length 1", "draft length 3"]
+    assert "concurrency 1, draft length 3: " in capsys.readouterr().out
 
 
 def test_other_prompts_can_be_named(bench, tmp_path):
     other = tmp_path / "other.jsonl"
     other.write_text("\n".join(json.dumps({"prompt": "y" * i}) for i in range(1, 9)))
     assert bench("--prompts", other, "--concurrency", 1) == 0
-    assert load_result(bench.results[0]).prompts.file == "other.jsonl"
+    assert bench.result.plan.prompts.file == "other.jsonl"
 
 
 def test_json_is_one_document_on_stdout(bench, capsys):
     assert bench("--json") == 0
     document = json.loads(capsys.readouterr().out)
-    assert document["schema"] == "trtspec/bench/v1"
-    assert document["file"] == str(bench.results[0])
-    assert [c["verdict"]["word"] for c in document["cells"]] == ["faster", "faster"]
+    assert document["schema"] == "trtspec/bench/v2"
+    assert document["run"] == str(bench.runs[0].relative_to(bench.folder))
+    words = [c["comparisons"]["on"]["verdict"]["word"] for c in document["cells"]]
+    assert words == ["faster", "faster"]
     assert "samples" not in document
 
 
@@ -139,24 +174,24 @@ def test_too_few_prompts_end_with_the_exit_code_of_no_claim(bench, capsys):
     shown = capsys.readouterr()
     assert "no claim (needs 3 blocks and 8 prompts, has 3 and 4)" in shown.out
     assert "no claim can be made" in shown.err
-    assert len(bench.results) == 1
+    assert len(bench.runs) == 1
 
 
-def test_one_concurrency_with_a_claim_is_enough_for_success(bench):
-    noisy = {"w1/c2/on1": 40.0}
+def test_one_load_with_a_claim_is_enough_for_success(bench):
+    noisy = {"w1/c2/on/1": 40.0}
     bench.runner.factor = lambda request: noisy.get(request.id, 1.0)
     assert bench() == 0
-    words = [c.verdict.word for c in load_result(bench.results[0]).cells if c.verdict]
+    words = [c.comparisons["on"].verdict.word for c in bench.result.cells]
     assert words == ["faster", "no claim"]
 
 
-def test_a_failed_request_fails_the_command_but_not_the_other_cell(bench, capsys):
-    bench.runner.before_advance = lambda r: r.cancel("w3/c2/on2")
+def test_a_failed_request_fails_the_command_but_not_the_other_load(bench, capsys):
+    bench.runner.before_advance = lambda r: r.cancel("w3/c2/on/2")
     assert bench() == 5
     shown = capsys.readouterr()
-    assert "concurrency 2: no numbers, a request failed: request w3/c2/on2" in shown.err
-    assert "concurrency 1: speculation 1.50x" in shown.out
-    assert load_result(bench.results[0]).cells[0].verdict is not None
+    assert "concurrency 2: no numbers, 1 requests of arm on failed; w3" in shown.err
+    assert "concurrency 1, on: 1.50x" in shown.out
+    assert bench.result.cells[0].comparisons
 
 
 def test_a_recipe_without_speculation_is_refused_before_building(bench, capsys):
@@ -184,20 +219,34 @@ def test_an_artifact_without_speculation_is_refused(bench, capsys):
         (["--concurrency", "1,x"], "'1,x' is not a list"),
         (["--concurrency", ""], "'' is not a list"),
         (["--concurrency", "99"], "99 requests cannot be kept in flight"),
+        (["--rate", "0"], "'0' is not a list of numbers above 0"),
+        (["--rate", "inf"], "'inf' is not a list"),
+        (["--draft-length", "9"], "was built for drafts of up to 3 tokens"),
+        (["--goodput", "ttft"], "'ttft' is no limit in seconds"),
+        (["--goodput", "itl=2"], "'itl=2' is no limit in seconds"),
         (["--repeats", "0"], "--repeats"),
         (["--limit", "0"], "--limit"),
         (["--output-tokens", "0"], "--output-tokens"),
         (["--output-tokens", "128"], "128 output tokens leave no room"),
         (["--prompts", "nothing.jsonl"], "nothing.jsonl"),
+        (["--by-category"], "prompts have no category"),
+        (["--url", "ftp://x"], "is no address"),
+        (["--url", "http://x"], "either artifacts or recipes, or --url"),
+        (["--resume", "runs/x"], "artifacts beside --resume"),
     ],
 )
-def test_bad_input_ends_with_one_message_and_no_result(bench, capsys, arguments, words):
+def test_bad_input_ends_with_one_message_and_no_run(bench, capsys, arguments, words):
     assert bench(*arguments) == 2
     error = capsys.readouterr().err
     assert words in error
     assert "Traceback" not in error
-    assert bench.results == []
+    assert bench.runs == []
     assert bench.runner.submitted == []
+
+
+def test_nothing_to_measure_is_a_usage_error(bench, capsys):
+    assert _run(["bench"]) == 2
+    assert "nothing to measure" in capsys.readouterr().err
 
 
 def test_bad_prompts_are_found_before_building(bench, tmp_path, capsys):
@@ -210,34 +259,30 @@ def test_bad_prompts_are_found_before_building(bench, tmp_path, capsys):
     assert bench.opened == {}
 
 
-def test_a_result_that_cannot_be_written_is_found_before_measuring(
+def test_a_place_that_cannot_be_written_is_found_before_measuring(
     bench, tmp_path, capsys
 ):
     (tmp_path / "file").write_text("in the way")
-    assert bench("--output", tmp_path / "file" / "r.json") == 5
+    assert bench("--output", tmp_path / "file" / "r") == 5
     assert "cannot be written" in capsys.readouterr().err
     assert bench.opened == {}
 
 
-def test_an_output_that_is_no_regular_file_is_refused(bench, tmp_path, capsys):
+def test_an_output_that_is_no_directory_is_refused(bench, tmp_path, capsys):
     os.mkfifo(tmp_path / "pipe")
-    for output in (tmp_path, tmp_path / "pipe", ""):
+    for output in (tmp_path / "pipe", ""):
         assert bench("--output", output) == 2
         assert "--output" in capsys.readouterr().err
     assert bench.opened == {}
-    assert (tmp_path / "pipe").is_fifo()
 
 
-def test_an_output_that_is_a_link_stays_one(bench, tmp_path):
-    (tmp_path / "link.json").symlink_to("real.json")
-    assert bench("--output", tmp_path / "link.json") == 0
-    assert (tmp_path / "link.json").is_symlink()
-    assert load_result(tmp_path / "real.json").cells
-
-
-def test_results_of_one_second_are_told_apart_by_the_process(bench):
-    bench()
-    assert bench.results[0].stem.endswith(f"Z-{os.getpid()}")
+def test_a_run_is_not_written_over(bench, tmp_path, capsys):
+    assert bench("--output", tmp_path / "r") == 0
+    before = (tmp_path / "r" / "result.json").read_bytes()
+    capsys.readouterr()
+    assert bench("--output", tmp_path / "r") == 2
+    assert "holds a run already" in capsys.readouterr().err
+    assert (tmp_path / "r" / "result.json").read_bytes() == before
 
 
 @pytest.mark.parametrize("arguments", [["--concurrency", 9], ["--limit", 1]])
@@ -246,39 +291,49 @@ def test_a_concurrency_is_refused_before_the_engine_is_loaded(bench, arguments):
     assert "device" not in bench.opened
 
 
-@pytest.fixture
-def full_disk(monkeypatch):
+def fill_disk(bench, monkeypatch, after):
+    """Let the disk be full once so many requests were sent."""
     full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-    monkeypatch.setattr("os.fsync", Mock(side_effect=full))
+
+    def check(runner):
+        if len(runner.submitted) > after:
+            monkeypatch.setattr("os.fsync", Mock(side_effect=full))
+
+    bench.runner.before_advance = check
 
 
-@pytest.mark.usefixtures("full_disk")
-def test_json_is_printed_even_if_the_result_cannot_be_saved(bench, capsys):
+def test_json_is_printed_even_if_the_rest_cannot_be_saved(bench, capsys, monkeypatch):
+    fill_disk(bench, monkeypatch, 120)
     assert bench("--json") == 5
     shown = capsys.readouterr()
     document = json.loads(shown.out)
-    assert document["file"] is None
-    assert len(document["cells"]) == 2
+    assert document["run"] is None
+    assert document["partial"]
+    assert document["cells"][0]["comparisons"]["on"]["verdict"]["word"] == "faster"
     assert "cannot be written: No space left on device" in shown.err
-    assert bench.results == []
 
 
-@pytest.mark.usefixtures("full_disk")
-def test_the_table_is_printed_even_if_the_result_cannot_be_saved(bench, capsys):
+def test_the_table_is_printed_even_if_the_rest_cannot_be_saved(
+    bench, capsys, monkeypatch
+):
+    fill_disk(bench, monkeypatch, 120)
     assert bench() == 5
-    assert "concurrency 1: speculation 1.50x" in capsys.readouterr().out
+    shown = capsys.readouterr()
+    assert "concurrency 1, on: 1.50x" in shown.out
+    assert "warning: partial" in shown.out
+    assert "every sample" not in shown.out
 
 
-def test_the_result_is_saved_even_if_nobody_reads_the_table(bench, monkeypatch):
+def test_the_run_is_saved_even_if_nobody_reads_the_table(bench, monkeypatch):
     monkeypatch.setattr(
         "trtspec.bench.table.print_result", Mock(side_effect=BrokenPipeError)
     )
     assert bench() == 0
-    assert load_result(bench.results[0]).cells
+    assert bench.result.cells
 
 
-@pytest.mark.usefixtures("full_disk")
 def test_a_failure_to_save_is_told_even_if_nobody_reads(bench, monkeypatch, capsys):
+    fill_disk(bench, monkeypatch, 120)
     monkeypatch.setattr(
         "trtspec.cli.bench.print_json", Mock(side_effect=BrokenPipeError)
     )
@@ -286,13 +341,52 @@ def test_a_failure_to_save_is_told_even_if_nobody_reads(bench, monkeypatch, caps
     assert "cannot be written" in capsys.readouterr().err
 
 
-def test_ctrl_c_leaves_no_result_and_ends_with_130(bench, capsys):
+def stopped(bench):
+    """Stop the run in its second round, as Ctrl-C would."""
+
     def interrupt(runner):
-        if len(runner.submitted) > 20:
+        if len(runner.submitted) > 40:
+            runner.before_advance = lambda r: None
             raise KeyboardInterrupt
 
     bench.runner.before_advance = interrupt
-    assert bench() == 130
-    assert "interrupted" in capsys.readouterr().err
-    assert bench.results == []
+    assert bench("--repeats", 4) == 130
+    return bench.runs[0].relative_to(bench.folder)
+
+
+def test_ctrl_c_keeps_what_was_measured_and_says_how_to_go_on(bench, capsys):
+    run = stopped(bench)
+    error = capsys.readouterr().err
+    assert f"what was measured is kept; go on: trtspec bench --resume {run}" in error
+    assert bench.result.partial
     assert bench.runner.closed
+
+
+def test_a_stopped_run_goes_on_as_it_was_begun(bench, capsys):
+    run = stopped(bench)
+    sent = len(bench.runner.submitted)
+    assert _run(["bench", "--resume", str(run)]) == 0
+    assert not bench.result.partial
+    assert bench.result.plan.settings.repeats == 4
+    assert [c.blocks for c in bench.result.cells] == [4, 4]
+    # the whole blocks are not run again
+    again = [r.id for r in bench.runner.submitted[sent:]]
+    assert "w1/c1/off/1" not in again
+    assert "w1/c1/off/4" in again
+    assert "9/9 outputs identical -> faster" in capsys.readouterr().out
+
+
+def test_a_run_of_something_else_does_not_go_on(bench, capsys):
+    run = stopped(bench)
+    capsys.readouterr()
+    bench.artifact.fingerprint = "cd" * 32
+    assert _run(["bench", "--resume", str(run)]) == 2
+    assert "arms" in capsys.readouterr().err
+    assert bench.result.partial
+
+
+def test_a_complete_run_that_goes_on_measures_nothing(bench):
+    assert bench("--output", "r") == 0
+    sent = len(bench.runner.submitted)
+    assert _run(["bench", "--resume", "r"]) == 0
+    assert len(bench.runner.submitted) == sent

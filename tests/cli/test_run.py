@@ -13,6 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.build.projects import write_project
+from tests.cli.forked import trtspec
 from tests.trtllm.engine_recipes import recipe as engine_recipe
 from tests.trtllm.machines import H200, bare_machine
 from trtspec.cli import runners
@@ -34,14 +35,11 @@ def project(tmp_path_factory):
     }
 
     def run(*arguments, stdin=""):
-        command = [*TRTSPEC, "run", recipe, "--engines", folder / "engines", *arguments]
-        return subprocess.run(
+        command = ["run", recipe, "--engines", folder / "engines", *arguments]
+        return trtspec(
             [p if isinstance(p, bytes) else str(p) for p in command],
-            input=stdin if isinstance(stdin, bytes) else stdin.encode(),
-            capture_output=True,
-            env=environment,
-            timeout=240,
-            check=False,
+            stdin=stdin if isinstance(stdin, bytes) else stdin.encode(),
+            environment=environment,
         )
 
     run.folder, run.environment, run.recipe = folder, environment, recipe
@@ -83,11 +81,9 @@ def test_text_goes_to_stdout_and_figures_to_stderr(project):
 
 def test_an_artifact_directory_runs_like_its_recipe(project):
     (built,) = (project.folder / "engines").glob("tiny-*")
-    by_artifact = subprocess.run(
-        [*TRTSPEC, "run", str(built), "--raw", "--json", "--prompt", "t3"],
-        capture_output=True,
-        env=project.environment,
-        check=False,
+    by_artifact = trtspec(
+        ["run", str(built), "--raw", "--json", "--prompt", "t3"],
+        environment=project.environment,
     )
     (row,) = lines(by_artifact)
     (expected,) = lines(project("--raw", "--json", "--prompt", "t3"))

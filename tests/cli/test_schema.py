@@ -7,6 +7,7 @@ import sys
 import pytest
 from click.testing import CliRunner
 
+from trtspec.bench.result import SCHEMA
 from trtspec.cli.schema import command
 from trtspec.recipe import recipe_json_schema
 
@@ -16,6 +17,12 @@ def test_schema_is_one_json_document_on_stdout(arguments):
     result = CliRunner().invoke(command, arguments)
     assert result.exit_code == 0
     assert json.loads(result.stdout) == recipe_json_schema()
+
+
+def test_the_result_of_bench_has_a_schema_too():
+    result = CliRunner().invoke(command, ["bench"])
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["properties"]["schema"]["const"] == SCHEMA
 
 
 def test_help_shows_how_an_editor_uses_it():

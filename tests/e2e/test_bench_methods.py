@@ -12,6 +12,7 @@ import pytest
 
 from tests.e2e.conftest import ROOT
 from tests.reference.artifacts import write_model
+from trtspec.bench.rundir import load_run
 from trtspec.errors import UsageError
 
 METHODS = {
@@ -56,80 +57,65 @@ def openings(folder):
 
 @pytest.fixture(scope="module")
 def measured(openings, folder):
-    """What the whole command prints, and what it writes."""
+    """What the whole command prints, and the run that it leaves."""
     files = [str(folder / f"{kind}.jsonl") for kind in PROMPTS]
-    result = folder / "result.json"
     arguments = ["--methods", "all", "--tokens", "12", "--repeats", "2"]
     arguments += ["--batches", "1,2", "--dtype", "float32", "--prompts", *files]
-    arguments += ["--json", str(result)]
+    arguments += ["--output", str(folder / "run")]
     printed = io.StringIO()
     with pytest.MonkeyPatch.context() as patched, redirect_stdout(printed):
         patched.setattr(sys, "argv", ["bench_reference.py", *arguments])
         importlib.import_module("bench_reference").main()
-    return printed.getvalue(), json.loads(result.read_text())
+    return printed.getvalue(), load_run(folder / "run")
 
 
 def test_all_methods_are_compared_with_plain_decoding_by_category(measured):
-    text, document = measured
-    rows = {(r["batch"], r["category"], r["method"]): r for r in document["rows"]}
-    assert set(rows) == {
-        (batch, category, method)
-        for batch in (1, 2)
-        for category in ("red", "blue", "all categories")
-        for method in ("none", "twin")
-    }
-    for (_, _, method), row in rows.items():
-        outputs, on = row["cell"]["outputs"], row["cell"]["on"]["values"]
-        assert outputs["identical"] == outputs["prompts"]
-        assert (on["acceptance_length"] > 1) == (method != "none")
-        assert (on["acceptance_rate"] is None) == (method == "none")
-        assert 0 <= on["drafting_share"] <= 1
-    itself = rows[1, "blue", "none"]["cell"]["ratios"]["output_throughput"]
-    assert itself["estimate"] == 1
-    assert itself["interval"] == [1, 1]
-    assert text.count("batch 1, ") == text.count("batch 2, ") == 3
+    text, run = measured
+    cells = {cell.load.key: cell for cell in run.result.cells}
+    assert set(cells) == {"c1:red", "c1:blue", "c2:red", "c2:blue"}
+    for cell in cells.values():
+        assert list(cell.arms) == ["off", "off again", "twin"]
+        outputs = cell.comparisons["twin"].outputs
+        assert outputs.identical == outputs.prompts
+        for name, arm in cell.arms.items():
+            length = arm.values["acceptance_length"]
+            assert length is not None
+            assert (length > 1) == (name == "twin")
+            assert (arm.values["acceptance_rate"] is None) == (name != "twin")
+    for words in ("concurrency 1, red", "concurrency 2, blue", "all categories"):
+        assert words in text
 
 
 def test_a_method_without_its_drafter_is_left_out_with_the_reason(measured):
-    text, document = measured
-    assert "eagle3 is left out: " in text
-    assert "drafters/eagle3" in document["left_out"]["eagle3"]
+    text, _ = measured
+    (line,) = [x for x in text.splitlines() if x.startswith("eagle3 is left out: ")]
+    assert "drafters/eagle3" in line
 
 
-def test_all_categories_together_are_the_sum_of_their_blocks(measured):
-    _, document = measured
-    of_batch = [r for r in document["records"] if r["batch"] == 1]
-    for method in ("none", "twin"):
-        records = [r for r in of_batch if r["method"] == method]
-        samples = [s for r in records for s in r["samples"]]
-        counted = [b for r in records for b in r["blocks"] if b["block"]]
-        (row,) = [
-            r
-            for r in document["rows"]
-            if (r["batch"], r["method"]) == (1, method)
-            and r["category"] == "all categories"
+def test_all_categories_together_are_the_sum_of_their_blocks(measured, openings):
+    _, run = measured
+    pooled = importlib.import_module("reference_bench.pooled").pooled
+    one, two = pooled(run.result.plan, run.raw)
+    assert (one.load.key, two.load.key) == ("c1", "c2")
+    for name, arm in one.arms.items():
+        counted = [
+            b
+            for b in run.raw.blocks
+            if b.arm == name and b.load.startswith("c1:") and not b.warm_up
         ]
         rates = [
-            sum(b["output_tokens"] for b in counted if b["block"] == repeat)
-            / sum(b["wall_seconds"] for b in counted if b["block"] == repeat)
+            sum(b.output_tokens for b in counted if b.block == repeat)
+            / sum(b.wall_seconds for b in counted if b.block == repeat)
             for repeat in (1, 2)
         ]
-        values = row["cell"]["on"]["values"]
-        assert values["output_throughput"] == pytest.approx(sum(rates) / 2)
-        accepted, steps = (sum(s[k] for s in samples) for k in ("accepted", "steps"))
-        assert values["acceptance_length"] == pytest.approx(1 + accepted / steps)
-
-
-def test_no_method_always_comes_first(measured):
-    _, document = measured
-    first = {}
-    for record in document["records"]:
-        for block in record["blocks"]:
-            key = (record["batch"], record["category"], block["block"])
-            if block["order"] < first.get(key, (10**6, ""))[0]:
-                first[key] = (block["order"], record["method"])
-    counted = {m for (*_, block), (_, m) in first.items() if block}
-    assert len(counted) > 1
+        assert arm.values["output_throughput"] == pytest.approx(sum(rates) / 2)
+        samples = [
+            s for s in run.raw.samples if s.arm == name and s.load.startswith("c1:")
+        ]
+        accepted, steps = (
+            sum(getattr(s, key) for s in samples) for key in ("accepted", "steps")
+        )
+        assert arm.values["acceptance_length"] == pytest.approx(1 + accepted / steps)
 
 
 def test_an_unknown_method_is_refused_with_those_that_there_are(openings):

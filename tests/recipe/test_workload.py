@@ -132,12 +132,6 @@ def test_bad_line_is_refused_with_its_number(problems_of, line, what):
     assert len(str(problem)) < 500
 
 
-def test_json_array_over_several_lines_is_explained(problems_of):
-    problems = problems_of('[\n{"prompt": "a"},\n{"prompt": "b"}\n]\n')
-    assert [p.where for p in problems] == ["p.jsonl:1", "p.jsonl:2", "p.jsonl:4"]
-    assert problems[0].action == "write each prompt in a line of its own, without [ ]"
-
-
 def test_invalid_utf8_is_refused_with_its_line(problems_of):
     (problem,) = problems_of(b'{"prompt": "a"}\n{"prompt": "caf\xe9"}\n')
     assert problem.where == "p.jsonl:2"

@@ -5,35 +5,39 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from trtspec.bench.collect import BenchPrompt
-from trtspec.bench.plan import BenchPlan, Choices, settings_for
+from trtspec.bench.driver import BenchPrompt
+from trtspec.bench.records import Load
+from trtspec.bench.result import Settings
 from trtspec.errors import Problem, UsageError
 from trtspec.recipe.schema import Recipe
 from trtspec.run import Runner
 
 
-def require_concurrency(recipe: Recipe, choices: Choices, prompts: int) -> None:
+def require_concurrency(
+    recipes: Sequence[Recipe], loads: Sequence[Load], categories: Sequence[str]
+) -> None:
     """Refuse a concurrency that cannot be, before an engine is loaded.
 
-    :param prompts: how many prompts are used.
+    :param categories: that of each prompt that is used.
     :raises UsageError: listing every such concurrency.
     """
-    concurrency = settings_for(recipe, choices).concurrency
-    slots = recipe.limits.max_batch_size
-    if problems := _concurrency_problems(concurrency, slots, prompts):
+    slots = min(recipe.limits.max_batch_size for recipe in recipes)
+    if problems := _concurrency_problems(loads, slots, categories):
         raise UsageError.from_problems(problems)
 
 
-def require_runnable(runner: Runner, plan: BenchPlan) -> None:
+def require_runnable(
+    runner: Runner, prompts: Sequence[BenchPrompt], settings: Settings
+) -> None:
     """Refuse a load that would not be what it says.
 
     :raises UsageError: listing everything that does not fit.
     """
     problems = [
-        *_id_problems(plan.prompts),
-        *_length_problems(runner, plan.prompts, plan.settings.output_tokens),
+        *_id_problems(prompts),
+        *_length_problems(runner, prompts, settings.output_tokens),
         *_concurrency_problems(
-            plan.settings.concurrency, runner.max_running, len(plan.prompts)
+            settings.loads, runner.max_running, [p.category for p in prompts]
         ),
     ]
     if problems:
@@ -69,22 +73,27 @@ def _length_problems(
             "shorten the prompt, lower --output-tokens or raise the limits",
         )
         for prompt in prompts
-        if not 1 <= len(prompt.tokens) <= room
+        if prompt.tokens is not None and not 1 <= len(prompt.tokens) <= room
     ]
 
 
 def _concurrency_problems(
-    concurrency: Sequence[int], slots: int, prompts: int
+    loads: Sequence[Load], slots: int, categories: Sequence[str]
 ) -> list[Problem]:
-    most = min(slots, prompts)
-    return [
-        Problem(
-            f"{requests} requests cannot be kept in flight",
-            "concurrency",
-            f"1 to {most}: limits.max_batch_size is {slots}, "
-            f"and there are {prompts} prompts",
-            "choose another with --concurrency, or use more prompts",
+    problems = []
+    for load in loads:
+        prompts = sum(load.category in ("", category) for category in categories)
+        most = min(slots, prompts)
+        if load.concurrency is None or 1 <= load.concurrency <= most:
+            continue
+        which = f" of category {load.category}" if load.category else ""
+        problems.append(
+            Problem(
+                f"{load.concurrency} requests cannot be kept in flight",
+                "concurrency",
+                f"1 to {most}: limits.max_batch_size is {slots}, "
+                f"and there are {prompts} prompts{which}",
+                "choose another with --concurrency, or use more prompts",
+            )
         )
-        for requests in concurrency
-        if not 1 <= requests <= most
-    ]
+    return problems

@@ -1,110 +1,179 @@
-"""How a whole benchmark is run: each concurrency in turn, then the summary."""
+"""How a run goes: load by load, round by round, every arm one block in each."""
 
 from __future__ import annotations
 
-import json
-import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+import gc
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
-from typing import Any
 
-from pydantic import JsonValue
-
-from trtspec.bench.conditions import Conditions, record_conditions
-from trtspec.bench.fit import require_runnable
-from trtspec.bench.load import Clock
-from trtspec.bench.pairs import CellPlan, run_cell
-from trtspec.bench.plan import BenchPlan
+from trtspec.bench.arms import Arm, block_order
+from trtspec.bench.collect import Place, block_record, failures, samples
+from trtspec.bench.driver import BenchPrompt, Call
 from trtspec.bench.progress import Silent, Watcher
-from trtspec.bench.records import Block, Sample
-from trtspec.bench.result import BenchResult
-from trtspec.bench.summary import summarize
+from trtspec.bench.records import (
+    WARM_UP_BLOCK,
+    Failure,
+    Load,
+    Resources,
+    warm_up_prompts,
+)
+from trtspec.bench.resources import watching_resources
+from trtspec.bench.result import Settings
+from trtspec.bench.rundir import BenchRun, RunDirectory
 from trtspec.errors import RunError
-from trtspec.run import Runner, SamplingParams
+from trtspec.run import SamplingParams
+
+ResourceWatch = Callable[[], AbstractContextManager[Callable[[], Resources]]]
 
 
-def measure(
-    runner: Runner,
-    plan: BenchPlan,
-    watcher: Watcher | None = None,
-    *,
-    clock: Clock = time.perf_counter,
-    conditions: Callable[[dict[str, JsonValue]], Conditions] = record_conditions,
-) -> BenchResult:
-    """Measure both arms at every concurrency.
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What a run needs: where its records go, and its arms, ready to run.
 
-    A concurrency at which a request fails has no numbers, only the failure.
-
-    :raises UsageError: before anything is measured, if the load cannot run as asked.
+    :param arms: those of the plan, in the same order.
+    :param resources: watches the machine during a block.
     """
-    require_runnable(runner, plan)
-    started = _now()
-    found = conditions(_json_values(runner.conditions()))
-    raw = _run_cells(runner, plan, watcher or Silent(), clock)
-    settings = plan.settings
-    return BenchResult(
-        started=started,
-        finished=_now(),
-        artifact=plan.artifact,
-        prompts=plan.prompt_set,
-        settings=settings,
-        conditions=found,
-        cells=summarize(
-            settings.concurrency,
-            raw.blocks,
-            raw.samples,
-            raw.failures,
-            greedy=settings.greedy,
-        ),
-        blocks=tuple(raw.blocks),
-        samples=tuple(raw.samples),
-    )
+
+    directory: RunDirectory
+    arms: Sequence[Arm]
+    watcher: Watcher = field(default_factory=Silent)
+    resources: ResourceWatch = watching_resources
+
+    @property
+    def settings(self) -> Settings:
+        """How it is measured."""
+        return self.directory.plan.settings
 
 
-@dataclass
-class _Raw:
-    blocks: list[Block] = field(default_factory=list)
-    samples: list[Sample] = field(default_factory=list)
-    failures: dict[int, str] = field(default_factory=dict)
+def measure(session: Session) -> BenchRun:
+    """Run every block that is not recorded yet, and compute the result.
+
+    A load under which a request fails has no numbers, only the failures. If the run is
+    interrupted, or records cannot be written any more, the result is partial.
+
+    :return: with ``unsaved`` set if records could not be written.
+    :raises BaseException: an interrupt, after the partial result was written.
+    """
+    try:
+        for load in session.settings.loads:
+            _run_load(session, load)
+    except RunError as error:  # records that cannot be written; requests raise nothing
+        return replace(session.directory.finish(partial=True), unsaved=error)
+    except BaseException:
+        session.directory.finish(partial=True)
+        raise
+    return session.directory.finish(partial=False)
 
 
-def _run_cells(runner: Runner, plan: BenchPlan, watcher: Watcher, clock: Clock) -> _Raw:
-    raw = _Raw()
-    for concurrency in plan.settings.concurrency:
-        cell = _cell_plan(plan, concurrency)
-        try:
-            blocks, samples = run_cell(runner, cell, watcher, clock=clock)
-        except RunError as error:
-            raw.failures[concurrency] = str(error)
+def _run_load(session: Session, load: Load) -> None:
+    """Run a load's blocks; warm up first, also when going on with half a load."""
+    directory = session.directory
+    arms = {arm.name: arm for arm in session.arms}
+    order = list(block_order(list(arms), session.settings.repeats))
+    counted = [place for place in order if place[1] != WARM_UP_BLOCK]
+    if directory.failed(load.key) or all(
+        directory.has(load.key, arm, block) for arm, block in counted
+    ):
+        return
+    for name, block in order:
+        arm = arms[name]
+        warm_up = block == WARM_UP_BLOCK
+        if warm_up and not warm_up_under(load, arm):
             continue
-        raw.blocks.extend(blocks)
-        raw.samples.extend(samples)
-    return raw
+        if not warm_up and directory.has(load.key, name, block):
+            continue
+        if not _run_block(session, load, arm, block):
+            return
 
 
-def _cell_plan(plan: BenchPlan, concurrency: int) -> CellPlan:
-    settings = plan.settings
-    return CellPlan(
-        prompts=plan.prompts,
-        concurrency=concurrency,
-        repeats=settings.repeats,
-        output_tokens=settings.output_tokens,
-        sampling=SamplingParams(
-            temperature=settings.temperature,
-            top_k=settings.top_k,
-            top_p=settings.top_p,
-            seed=settings.seed,
-        ),
-        prompts_cached=settings.prompts_cached,
+def _run_block(session: Session, load: Load, arm: Arm, number: int) -> bool:
+    """Run one block and record it; whether every request was answered."""
+    directory, watcher = session.directory, session.watcher
+    place = Place(arm.name, number, load.key, len(directory.raw.blocks))
+    prompts = _prompts(load, arm, number)
+    calls = _calls(session.settings, arm, place, prompts)
+    watcher.block_started(arm.name, number, load.words)
+    gc.collect()  # so that no block pays for the garbage of the one before
+    started = datetime.now(timezone.utc)
+    seed = session.settings.arrival_seed + number
+    try:
+        with session.resources() as used:
+            result = arm.driver.run(
+                calls, load, seed=seed, on_answer=watcher.request_finished
+            )
+    except RunError as error:
+        told = Failure(
+            arm=arm.name, block=number, load=load.key, prompt_id="", what=str(error)
+        )
+        _fail(session, [told])
+        return False
+    if failed := failures(place, prompts, result):
+        _fail(session, failed)
+        return False
+    block = block_record(place, result, started, used())
+    counted = [] if block.warm_up else samples(place, prompts, result)
+    directory.add_block(block, counted)
+    watcher.block_finished(block)
+    return True
+
+
+def _fail(session: Session, failed: Sequence[Failure]) -> None:
+    session.directory.add_failures(failed)
+    session.watcher.block_failed(failed)
+
+
+def prompts_under(load: Load, prompts: Sequence[BenchPrompt]) -> list[BenchPrompt]:
+    """Give the prompts that a load sends: all, or those of its category."""
+    return [p for p in prompts if load.category in ("", p.category)]
+
+
+def warm_up_under(load: Load, arm: Arm) -> int:
+    """Say how many of an arm's prompts its warm-up block sends; a control has none."""
+    if arm.role == "control":
+        return 0  # the engine of the baseline, which is warm
+    return warm_up_prompts(
+        load.concurrency or 1,
+        len(prompts_under(load, arm.prompts)),
+        cached=arm.driver.caches_prompts,
     )
 
 
-def _json_values(values: dict[str, object]) -> dict[str, JsonValue]:
-    """Turn whatever an engine says of itself into JSON values."""
-    plain: Any = json.loads(json.dumps(values, default=str))
-    return {str(key): value for key, value in plain.items()}
+def _prompts(load: Load, arm: Arm, number: int) -> list[BenchPrompt]:
+    prompts = prompts_under(load, arm.prompts)
+    return prompts[: warm_up_under(load, arm)] if number == WARM_UP_BLOCK else prompts
 
 
-def _now() -> str:
-    return datetime.now(timezone.utc).isoformat(timespec="seconds")
+def requests_of(settings: Settings, arms: Sequence[Arm]) -> int:
+    """Count the requests of a whole run, warm-up included."""
+    return sum(
+        warm_up_under(load, arm)
+        + settings.repeats * len(prompts_under(load, arm.prompts))
+        for load in settings.loads
+        for arm in arms
+    )
+
+
+def _calls(
+    settings: Settings, arm: Arm, place: Place, prompts: Sequence[BenchPrompt]
+) -> list[Call]:
+    """Make the requests; prompt i has the i-th seed in every arm and block."""
+    sampling = SamplingParams(
+        temperature=settings.temperature,
+        top_k=settings.top_k,
+        top_p=settings.top_p,
+        seed=settings.seed,
+    )
+    return [
+        Call(
+            id=f"{prompt.id}/{place.load}/{arm.name}/{place.block}",
+            prompt=prompt,
+            output_tokens=settings.output_tokens,
+            sampling=replace(sampling, seed=sampling.seed + index),
+            speculate=arm.speculate,
+            speculation=arm.speculation,
+            ignore_end=settings.fixed_length,
+        )
+        for index, prompt in enumerate(prompts)
+    ]

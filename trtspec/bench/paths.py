@@ -14,33 +14,25 @@ from trtspec.errors import RunError, UsageError
 
 _DENIED = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 _IN_THE_WAY = frozenset({errno.ENOTDIR, errno.EEXIST})
-_ANOTHER = "name another file with --output"
+_ANOTHER = "name another directory with --output"
 
 
-def result_file(output: Path) -> Path:
-    """Give the file that ``--output`` means: a link's target, else the path itself.
+def run_directory(output: Path) -> Path:
+    """Give the directory that ``--output`` means, made later.
 
-    :raises UsageError: if the path is empty, or something other than a regular file
-        is there; it is neither replaced nor written into.
+    :raises UsageError: if the path is empty, or something else is there.
     """
     if output == Path():
         raise UsageError(
-            "the path is empty", where="--output", action="name a file, as in r.json"
+            "the path is empty", where="--output", action="name a directory"
         )
-    if found := _irregular(output):
+    if output.exists() and not output.is_dir():
         raise UsageError(
-            f"{output} is {found}, not a regular file",
+            f"{output} is there already and is no directory",
             where="--output",
-            allowed="a new file, or a regular one, which is replaced",
+            allowed="a new directory, or one without a run in it",
         )
-    if not os.path.islink(output):
-        return output
-    target = os.path.realpath(output)
-    if os.path.islink(target):
-        raise UsageError(
-            f"{output} is a link to itself", where="--output", action=_ANOTHER
-        )
-    return Path(target)
+    return output
 
 
 def require_rereadable(prompts: Path) -> None:

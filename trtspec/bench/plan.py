@@ -1,148 +1,182 @@
-"""What is to be measured: an artifact, prompts and settings, before the first step."""
+"""What is to be measured: prompts and settings, before an engine is loaded."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from trtspec.bench.collect import BenchPrompt
-from trtspec.bench.records import ARMS, warm_up_prompts
-from trtspec.bench.result import PromptSet, Settings, Subject
-from trtspec.build.artifact import Artifact
-from trtspec.errors import UsageError
-from trtspec.files import sha256_file
-from trtspec.recipe.schema import Recipe, Workload
-from trtspec.recipe.workload import Prompt, load_prompts
-from trtspec.run import Runner
-
-
-@dataclass(frozen=True, slots=True)
-class BenchPlan:
-    """What to measure.
-
-    :param prompts: in token ids, in the order of the file.
-    """
-
-    artifact: Subject
-    prompt_set: PromptSet
-    prompts: tuple[BenchPrompt, ...]
-    settings: Settings
-
-    @property
-    def requests(self) -> int:
-        """Requests in all blocks of all cells, warm-up included."""
-        prompts, repeats = len(self.prompts), self.settings.repeats
-        return len(ARMS) * sum(
-            warm_up_prompts(concurrency, prompts, cached=self.settings.prompts_cached)
-            + repeats * prompts
-            for concurrency in self.settings.concurrency
-        )
+from trtspec.bench.doubts.prompts import prompt_doubts
+from trtspec.bench.driver import BenchPrompt
+from trtspec.bench.records import Load
+from trtspec.bench.result import PromptSet, Settings
+from trtspec.errors import Problem, UsageError
+from trtspec.files import sha256_file, sha256_json
+from trtspec.recipe.schema import Recipe, Sampling, Workload
+from trtspec.recipe.workload import Prompt, Turns, load_prompts
 
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What the user chose for this run; None leaves it to the artifact's recipe."""
+    """What the user chose for this run; None leaves it to the artifact's recipe.
+
+    :param draft_lengths: each is an arm of its own; none: the recipe's own drafting.
+    :param control: run the off arm once more in every round.
+    :param goodput: limits in seconds by metric.
+    :param by_category: measure each category of prompts as a load of its own.
+    :param turns: of each conversation the first, or all, each as a prompt of its own.
+    """
 
     prompts: Path | None = None
     limit: int | None = None
     output_tokens: int | None = None
-    concurrency: tuple[int, ...] | None = None
+    loads: tuple[Load, ...] | None = None
     repeats: int = 3
+    draft_lengths: tuple[int, ...] = ()
+    control: bool = True
+    fixed_length: bool = False
+    goodput: Mapping[str, float] = field(default_factory=dict)
+    by_category: bool = False
+    turns: Turns = "first"
 
 
-def require_speculation(recipe: Recipe, where: str) -> None:
-    """Refuse a recipe whose two arms would be the same.
+def ladder(concurrency: Sequence[int]) -> tuple[Load, ...]:
+    """Give a closed loop per concurrency."""
+    return tuple(Load(concurrency=c) for c in concurrency)
 
-    :param where: file and line of its method, or the artifact.
-    :raises UsageError: for ``method: none``.
+
+def by_category(loads: Sequence[Load], categories: Sequence[str]) -> tuple[Load, ...]:
+    """Give every load once per category of prompts.
+
+    :param categories: that of each prompt.
+    :raises UsageError: if a prompt has none.
     """
-    if recipe.speculation.method == "none":
+    if "" in categories:
         raise UsageError(
-            "method: none is the off arm, so there is nothing to compare it with",
-            where=where,
-            allowed="a recipe with a speculation method",
-            action="bench a recipe that speculates: every bench measures off as well",
+            f"{categories.count('')} of {len(categories)} prompts have no category",
+            where="--by-category",
+            allowed='prompts with "category"',
+            action="add it to each line of the file, or leave --by-category out",
         )
-    if recipe.backend == "pytorch":
-        raise UsageError(
-            "backend pytorch drafts for every request, so there is no off arm in an "
-            "artifact of it",
-            where=where,
-            allowed="backend reference; ngram, draft_target or lookahead on backend "
-            "tensorrt",
-            action="build the same recipe with method: none beside it and compare "
-            "`trtspec run --json` of the two; this version does not pair two artifacts",
-        )
-    if recipe.backend == "tensorrt" and recipe.speculation.always_drafts:
-        raise UsageError(
-            f"an engine for {recipe.speculation.method} cannot decode without "
-            "drafting, so there is no off arm in it",
-            where=where,
-            allowed="ngram, draft_target or lookahead on backend tensorrt",
-            action="build a recipe with method: none beside it and compare `trtspec "
-            "run --json` of the two; this version does not pair two artifacts",
-        )
+    return tuple(
+        load.model_copy(update={"category": category})
+        for load in loads
+        for category in dict.fromkeys(categories)
+    )
 
 
-def read_prompts(artifact: Artifact, choices: Choices) -> tuple[Path, list[Prompt]]:
+def read_prompts(
+    recipe_file: Path | None, choices: Choices
+) -> tuple[Path, list[Prompt]]:
     """Give the file of prompts and those of them that are used.
 
+    :param recipe_file: the prompts that come with the first artifact.
     :raises UsageError: if there is no such file, or it holds no valid prompts.
     """
-    file = choices.prompts or artifact.workload
+    file = choices.prompts or recipe_file
     if file is None:
         raise UsageError(
             "the recipe has no workload, so there are no prompts",
             action="name a JSONL file with --prompts, or add workload to the recipe",
         )
     where = "--prompts" if choices.prompts else ""
-    return file, list(load_prompts(file, where)[: choices.limit])
+    prompts = load_prompts(file, where, turns=choices.turns)
+    return file, list(prompts[: choices.limit])
 
 
-def make_plan(
-    artifact: Artifact,
-    runner: Runner,
+def prompt_set(
     file: Path,
     prompts: Sequence[Prompt],
-    choices: Choices,
-) -> BenchPlan:
-    """Turn prompts into token ids and choices into settings.
+    rendered: Sequence[BenchPrompt],
+    turns: Turns = "first",
+) -> PromptSet:
+    """Say which prompts are used, and how the model sees them.
 
-    :param runner: tokenizes through the model's chat template.
+    :param rendered: the same prompts through the chat template.
     """
-    return BenchPlan(
-        artifact=Subject(
-            name=artifact.name,
-            fingerprint=artifact.fingerprint,
-            recipe=artifact.recipe.model_dump(mode="json", by_alias=True),
-        ),
-        prompt_set=PromptSet(
-            file=file.name, sha256=sha256_file(file), count=len(prompts)
-        ),
-        prompts=tuple(
-            BenchPrompt(p.id, p.category, runner.encode_chat(p.messages))
-            for p in prompts
-        ),
-        settings=settings_for(
-            artifact.recipe, choices, prompts_cached=runner.caches_prompts
-        ),
+    ids = [prompt.tokens for prompt in rendered]
+    return PromptSet(
+        file=file.name,
+        sha256=sha256_file(file),
+        count=len(prompts),
+        rendered_sha256=None if None in ids else sha256_json(ids),
+        messages_sha256=sha256_json([list(map(dict, p.messages)) for p in rendered]),
+        turns=turns,
+        doubts=prompt_doubts(rendered),
     )
 
 
 def settings_for(
-    recipe: Recipe, choices: Choices, *, prompts_cached: bool = False
+    recipes: Sequence[Recipe],
+    choices: Choices,
+    categories: Sequence[str] = (),
+    *,
+    prompts_cached: bool = False,
 ) -> Settings:
-    """Give the user's choices, and the recipe's where there is none."""
+    """Give the user's choices, and the recipes' where there is none.
+
+    :param recipes: of all artifacts; they must not disagree on what is asked of them.
+    :param categories: that of each prompt.
+    :raises UsageError: if they do, or prompts that are split by category have none.
+    """
+    _require_same_sampling(recipes)
+    recipe = recipes[0]
     # prompts from elsewhere, no workload in the recipe: the schema's defaults
     workload = recipe.workload or Workload(prompts="none")
+    settings = _settings(workload, recipe.sampling, choices, categories)
+    return settings.model_copy(update={"prompts_cached": prompts_cached})
+
+
+def server_settings(choices: Choices, categories: Sequence[str] = ()) -> Settings:
+    """Give the user's choices, and a recipe's defaults where there is none: greedy.
+
+    Nobody can tell what a server keeps of earlier prompts, so every prompt is run
+    before it is measured.
+
+    :param categories: that of each prompt.
+    :raises UsageError: if prompts that are split by category have none.
+    """
+    settings = _settings(Workload(prompts="none"), Sampling(), choices, categories)
+    return settings.model_copy(update={"prompts_cached": True})
+
+
+def _settings(
+    workload: Workload,
+    sampling: Sampling,
+    choices: Choices,
+    categories: Sequence[str],
+) -> Settings:
+    loads = choices.loads or ladder(workload.concurrency)
     return Settings(
-        concurrency=choices.concurrency or workload.concurrency,
+        loads=by_category(loads, categories) if choices.by_category else loads,
         repeats=choices.repeats,
+        control=choices.control,
         output_tokens=choices.output_tokens or workload.output_tokens,
-        temperature=recipe.sampling.temperature,
-        top_k=recipe.sampling.top_k,
-        top_p=recipe.sampling.top_p,
-        seed=recipe.sampling.seed,
-        prompts_cached=prompts_cached,
+        fixed_length=choices.fixed_length,
+        temperature=sampling.temperature,
+        top_k=sampling.top_k,
+        top_p=sampling.top_p,
+        seed=sampling.seed,
+        goodput=dict(choices.goodput),
     )
+
+
+def _require_same_sampling(recipes: Sequence[Recipe]) -> None:
+    first = recipes[0]
+    problems = [
+        Problem(
+            f"{other.name} samples with {_sampling(other)}, {first.name} with "
+            f"{_sampling(first)}",
+            "sampling",
+            "artifacts that ask for the same sampling",
+            "build one of the recipes again with the other's sampling",
+        )
+        for other in recipes[1:]
+        if other.sampling != first.sampling
+    ]
+    if problems:
+        raise UsageError.from_problems(problems)
+
+
+def _sampling(recipe: Recipe) -> str:
+    return ", ".join(f"{k} {v}" for k, v in recipe.sampling.model_dump().items())

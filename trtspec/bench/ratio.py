@@ -1,30 +1,25 @@
 """How much faster or slower is one arm, and how sure is that: ratios with intervals.
 
-An interval covers two independent sources of error: which prompts were asked (a
-bootstrap over prompts) and when the blocks ran (a t interval over blocks). Their
-distances from the estimate are added as squares (Zou and Donner, Statistics in
-Medicine 27, 2008).
+Two independent things make a ratio uncertain: which prompts were asked, and when the
+blocks ran. Both are seen in the spread of the data, and the noise of single requests is
+seen in both, so it is taken out once. docs/statistics.md says how often the intervals
+covered the truth in simulations.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from math import exp, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from trtspec.bench.jackknife import Statistic
 from trtspec.bench.records import Record
-
-CONFIDENCE = 0.95
-RESAMPLES = 4000
-SEED = 20261
+from trtspec.bench.spread import Spread, freedom_of, t_quantile
 
 Floats = NDArray[np.float64]
 Interval = tuple[float, float]
-BlockStatistic = Callable[[NDArray[np.intp]], Floats]
-"""Computes an arm's statistic per block from the prompts at the given indices:
-[resamples, prompts] -> [blocks, resamples]."""
 
 
 class Ratio(Record):
@@ -35,114 +30,100 @@ class Ratio(Record):
     )
     interval: Interval | None = Field(description="Both sources of error together.")
     prompts_interval: Interval | None = Field(
-        description="From the choice of prompts: bootstrap; needs 2 prompts."
+        description="From the choice of prompts alone; needs 2 prompts."
     )
     blocks_interval: Interval | None = Field(
-        description="From block to block: t interval; needs 2 blocks."
+        description="From block to block alone; needs 2 blocks."
+    )
+    error: float | None = Field(
+        default=None,
+        ge=0,
+        description="Standard error of the ratio's natural logarithm.",
+    )
+    freedom: float | None = Field(
+        default=None,
+        gt=0,
+        description="Degrees of freedom that the interval's width amounts to.",
     )
 
-
-def median_of(values: Floats) -> BlockStatistic:
-    """Take the median over prompts.
-
-    :param values: one value per block and prompt, [blocks, prompts].
-    """
-
-    def statistic(prompts: NDArray[np.intp]) -> Floats:
-        return np.asarray(np.median(values[:, prompts], axis=-1))
-
-    return statistic
-
-
-def rate_of(amounts: Floats, seconds: Floats) -> BlockStatistic:
-    """Take the sum of amounts over the sum of seconds.
-
-    :param amounts: [blocks, prompts].
-    :param seconds: [blocks, prompts].
-    """
-
-    def statistic(prompts: NDArray[np.intp]) -> Floats:
-        total = amounts[:, prompts].sum(axis=-1)
-        return np.asarray(total / seconds[:, prompts].sum(axis=-1))
-
-    return statistic
+    @property
+    def inverse(self) -> Ratio:
+        """Off / on: for a latency, how many times faster."""
+        return self.model_copy(
+            update={
+                "estimate": 1 / self.estimate,
+                "interval": _inverse(self.interval),
+                "prompts_interval": _inverse(self.prompts_interval),
+                "blocks_interval": _inverse(self.blocks_interval),
+            }
+        )
 
 
-def paired_ratio(on: BlockStatistic, off: BlockStatistic, prompts: int) -> Ratio | None:
+def paired_ratio(on: Statistic, off: Statistic) -> Ratio | None:
     """Compare the arms: block n on with block n off, over the same prompts.
 
-    :param prompts: how many prompts there are; a resample draws this many, the same
-        ones in both arms and all blocks.
+    The logarithm of a block's ratio varies with the prompts, from block to block, and
+    with each request. Its variances are those of ``Spread``: over prompts and single
+    requests from the jackknife, over blocks from the blocks' ratios. The interval is
+    ``Spread.reach`` standard errors to each side of the logarithm.
+
     :return: None if a statistic is not positive, so that there is no ratio.
     """
-    everyone = np.arange(prompts)[None, :]
-    of_blocks = _log_ratios(on, off, everyone)[:, 0]  # [blocks]
+    with np.errstate(invalid="ignore"):
+        of_blocks = on.blocks - off.blocks
+        without = on.without - off.without
     if not np.isfinite(of_blocks).all():
         return None
     estimate = float(of_blocks.mean())
-    from_prompts = _prompts_interval(on, off, prompts)
-    from_blocks = _blocks_interval(of_blocks)
-    return Ratio(
-        estimate=float(np.exp(estimate)),
-        interval=_exp(_combine(estimate, from_prompts, from_blocks)),
-        prompts_interval=_exp(from_prompts),
-        blocks_interval=_exp(from_blocks),
+    blocks, prompts = without.shape
+    by_prompts = by_blocks = None
+    if blocks >= 2:
+        by_blocks = float(of_blocks.var(ddof=1)) / blocks
+    if prompts >= 2 and np.isfinite(without).all():
+        by_prompts = _jackknifed(without.mean(axis=0))
+    alone = Ratio(
+        estimate=exp(estimate),
+        interval=None,
+        prompts_interval=_alone(estimate, by_prompts, prompts),
+        blocks_interval=_alone(estimate, by_blocks, blocks),
     )
+    if by_prompts is None or by_blocks is None:
+        return alone
+    own = _jackknifed(without - without.mean(axis=0)) / (blocks * (blocks - 1))
+    spread = Spread(prompts, blocks, by_prompts, by_blocks, own)
+    together = {
+        "interval": _around(estimate, spread.reach * spread.error),
+        "error": spread.error,
+        "freedom": freedom_of(spread.reach),
+    }
+    return alone.model_copy(update=together)
 
 
-def _log_ratios(
-    on: BlockStatistic, off: BlockStatistic, prompts: NDArray[np.intp]
-) -> Floats:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.log(on(prompts)) - np.log(off(prompts))
+def _jackknifed(without: Floats) -> float:
+    """Give the variance of a statistic from its values without one prompt each.
 
+    The plain jackknife has the factor (p - 1) / p. With few prompts of unequal weight,
+    each of which pulls the statistic towards itself, that is too little: coverage at 8
+    prompts was 91 to 95 % in simulations, and 94 to 97 % with p / (p - 1). Leading axes
+    are added up.
 
-def _prompts_interval(
-    on: BlockStatistic, off: BlockStatistic, prompts: int
-) -> Interval | None:
-    """Bootstrap over prompts, percentiles widened for small samples.
-
-    Plain percentiles are too narrow for few prompts; they are moved out to where a t
-    interval would be (expanded percentile interval, Hesterberg, arXiv 1411.5279).
+    :param without: [..., prompts].
     """
-    from scipy.stats import norm, t
+    prompts = without.shape[-1]
+    apart = without - without.mean(axis=-1, keepdims=True)
+    return float(prompts / (prompts - 1) * (apart**2).sum())
 
-    if prompts < 2:
+
+def _alone(estimate: float, variance: float | None, count: int) -> Interval | None:
+    """Give Student's t interval for one source of error, of so many values."""
+    if variance is None:
         return None
-    generator = np.random.default_rng(SEED)
-    drawn = generator.integers(prompts, size=(RESAMPLES, prompts))
-    resampled = _log_ratios(on, off, drawn).mean(axis=0)  # [resamples]
-    reach = t.ppf((1 + CONFIDENCE) / 2, prompts - 1)
-    tail = norm.cdf(-reach * np.sqrt(prompts / (prompts - 1)))
-    low, high = np.quantile(resampled, [tail, 1 - tail])
-    return float(low), float(high)
+    return _around(estimate, t_quantile(count - 1) * sqrt(variance))
 
 
-def _blocks_interval(log_ratios: Floats) -> Interval | None:
-    """Student's t interval of the mean log ratio over blocks."""
-    from scipy.stats import t
-
-    blocks = len(log_ratios)
-    if blocks < 2:
-        return None
-    reach = t.ppf((1 + CONFIDENCE) / 2, blocks - 1)
-    half = float(reach * log_ratios.std(ddof=1) / np.sqrt(blocks))
-    center = float(log_ratios.mean())
-    return center - half, center + half
+def _around(estimate: float, half: float) -> Interval:
+    return exp(estimate - half), exp(estimate + half)
 
 
-def _combine(
-    estimate: float, first: Interval | None, second: Interval | None
-) -> Interval | None:
-    if first is None or second is None:
-        return None
-    # an estimate outside its own bootstrap interval counts as on its edge
-    below = np.hypot(max(estimate - first[0], 0.0), max(estimate - second[0], 0.0))
-    above = np.hypot(max(first[1] - estimate, 0.0), max(second[1] - estimate, 0.0))
-    return float(estimate - below), float(estimate + above)
-
-
-def _exp(interval: Interval | None) -> Interval | None:
-    if interval is None:
-        return None
-    return float(np.exp(interval[0])), float(np.exp(interval[1]))
+def _inverse(interval: Interval | None) -> Interval | None:
+    return None if interval is None else (1 / interval[1], 1 / interval[0])

@@ -1,29 +1,19 @@
-"""What result.json holds: raw records, conditions, and what follows from them."""
+"""What result.json holds: conditions, cells, and what follows from them."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
-from pydantic import ConfigDict, Field, JsonValue, ValidationError
+from pydantic import ConfigDict, Field
 
+from trtspec.bench.arms import ArmInfo
+from trtspec.bench.break_even import DRAWS, SEED
+from trtspec.bench.cells import BreakEven, Cell, Doubt
 from trtspec.bench.conditions import Conditions
-from trtspec.bench.paths import nearest_directory, writing
-from trtspec.bench.ratio import CONFIDENCE, RESAMPLES, SEED
-from trtspec.bench.records import Block, Record, Sample
-from trtspec.bench.summary import Cell, summarize
-from trtspec.errors import UsageError
-from trtspec.files import write_atomic
+from trtspec.bench.records import Load, Record
+from trtspec.bench.spread import CONFIDENCE
 
-SCHEMA: Final = "trtspec/bench/v1"
-
-
-class Subject(Record):
-    """The artifact that was measured."""
-
-    name: str = Field(description="Name of the recipe.")
-    fingerprint: str = Field(description="Fingerprint of the artifact.")
-    recipe: dict[str, JsonValue] = Field(description="The recipe, resolved.")
+SCHEMA: Final = "trtspec/bench/v2"
 
 
 class PromptSet(Record):
@@ -32,29 +22,54 @@ class PromptSet(Record):
     file: str = Field(description="Name of the prompts file.")
     sha256: str = Field(description="SHA-256 of that file.")
     count: int = Field(ge=1, description="Prompts used: the first ones of the file.")
+    rendered_sha256: str | None = Field(
+        default=None,
+        description="SHA-256 of all prompts as the model saw them: token ids through "
+        "the chat template, thinking mode included. Null where only the server knows.",
+    )
+    messages_sha256: str | None = Field(
+        default=None, description="SHA-256 of all conversations as they are sent."
+    )
+    turns: str = Field(
+        default="first",
+        description="first: one request per conversation. all: one per user turn; the "
+        "answers before it are fixed and the same in all arms.",
+    )
+    doubts: tuple[Doubt, ...] = Field(
+        default=(), description="What speaks against these prompts."
+    )
 
 
 class Settings(Record):
     """How it was measured."""
 
-    concurrency: tuple[int, ...] = Field(description="One cell each, in this order.")
-    repeats: int = Field(ge=1, description="Counted blocks per arm and concurrency.")
+    loads: tuple[Load, ...] = Field(description="One cell each, in this order.")
+    repeats: int = Field(ge=1, description="Counted blocks per arm and load.")
+    control: bool = Field(description="Whether the off arm is run once more per round.")
     warm_up_blocks: int = Field(
         default=1, description="Uncounted short blocks per arm."
     )
     prompts_cached: bool = Field(
         default=False,
         description="Whether every prompt was in the KV cache before it was measured, "
-        "in both arms.",
+        "in all arms.",
     )
     output_tokens: int = Field(ge=1, description="Most tokens per request.")
+    fixed_length: bool = Field(
+        default=False, description="Whether answers go on past their natural end."
+    )
     temperature: float = Field(ge=0, description="0 is greedy.")
     top_k: int = Field(ge=0, description="0 keeps all tokens.")
     top_p: float = Field(gt=0, description="1 keeps all tokens.")
     seed: int = Field(ge=0, description="Of the first prompt; the next has one more.")
+    arrival_seed: int = Field(default=0, ge=0, description="Of an open loop's times.")
+    goodput: dict[str, float] = Field(
+        default_factory=dict,
+        description="Limits in seconds that a good request keeps: ttft, tpot, e2e.",
+    )
     confidence: float = Field(default=CONFIDENCE, description="Of the intervals.")
-    resamples: int = Field(default=RESAMPLES, description="Of the bootstrap.")
-    bootstrap_seed: int = Field(default=SEED, description="Of the bootstrap.")
+    resamples: int = Field(default=DRAWS, description="Ladders drawn for a break-even.")
+    bootstrap_seed: int = Field(default=SEED, description="Of these draws.")
 
     @property
     def greedy(self) -> bool:
@@ -62,62 +77,49 @@ class Settings(Record):
         return self.temperature == 0
 
 
-class BenchResult(Record):
-    """A whole benchmark; ``cells`` follows from ``blocks`` and ``samples``."""
+class Plan(Record):
+    """What is to be measured: fixed and written down before the first request."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
-
-    schema_: Literal["trtspec/bench/v1"] = Field(
-        default=SCHEMA, alias="schema", description="Schema version."
-    )
+    name: str = Field(description="Name of the run.")
     started: str = Field(description="UTC time of the start, ISO 8601.")
-    finished: str = Field(description="UTC time of the end, ISO 8601.")
-    artifact: Subject = Field(description="What was measured.")
+    command: tuple[str, ...] = Field(
+        default=(), description="The arguments of trtspec bench that began it."
+    )
+    arms: tuple[ArmInfo, ...] = Field(description="The baseline first.")
     prompts: PromptSet = Field(description="With which prompts.")
     settings: Settings = Field(description="How.")
     conditions: Conditions = Field(description="Under which conditions.")
-    cells: tuple[Cell, ...] = Field(description="One per concurrency.")
-    blocks: tuple[Block, ...] = Field(description="In the order they ran.")
-    samples: tuple[Sample, ...] = Field(description="Every counted request.")
 
-    def recomputed(self) -> tuple[Cell, ...]:
-        """Compute the cells again from blocks and samples alone."""
-        return summarize(
-            self.settings.concurrency,
-            self.blocks,
-            self.samples,
-            {c.concurrency: c.failure for c in self.cells if c.failure},
-            greedy=self.settings.greedy,
-        )
+    @property
+    def baseline(self) -> ArmInfo | None:
+        """The arm that the others are compared with; None if there is none."""
+        return next((a for a in self.arms if a.role == "baseline"), None)
+
+    @property
+    def candidates(self) -> tuple[ArmInfo, ...]:
+        """The arms that are compared with it."""
+        return tuple(a for a in self.arms if a.role == "candidate")
 
 
-def save_result(result: BenchResult, path: Path) -> None:
-    """Write result.json, whole or not at all; its directory is made.
+class BenchResult(Record):
+    """A whole benchmark; ``cells`` follows from the raw records beside it."""
 
-    :raises RunError: if it cannot be written.
-    """
-    with writing(path):
-        nearest_directory(path)  # names what is in the way better than mkdir does
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomic(path, result.model_dump_json(by_alias=True, indent=1) + "\n")
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    schema_: Literal["trtspec/bench/v2"] = Field(
+        default=SCHEMA, alias="schema", description="Schema version."
+    )
+    plan: Plan = Field(description="What was measured, and how.")
+    finished: str = Field(description="UTC time of the end, ISO 8601.")
+    partial: bool = Field(
+        default=False, description="Whether the run ended before all its blocks ran."
+    )
+    cells: tuple[Cell, ...] = Field(description="One per load.")
+    break_even: dict[str, BreakEven] = Field(
+        default_factory=dict, description="By candidate; needs two concurrencies."
+    )
 
 
-def load_result(path: Path) -> BenchResult:
-    """Read a result.json.
-
-    :raises UsageError: if the file is missing or does not follow the schema.
-    """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot be read: {error}", where=str(path)) from error
-    try:
-        return BenchResult.model_validate_json(text)
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"])) or "document"
-        raise UsageError(
-            f"{place}: {first['msg']}",
-            where=str(path),
-            allowed=f"a result of trtspec bench, schema {SCHEMA}",
-        ) from None
+def json_schema() -> dict[str, Any]:
+    """Give the JSON Schema of result.json."""
+    return BenchResult.model_json_schema(by_alias=True)

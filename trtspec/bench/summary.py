@@ -3,110 +3,170 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-from pydantic import Field
-
-from trtspec.bench.metrics import E2E, METRICS, TPOT, TTFT, ArmData, RequestMetric
-from trtspec.bench.metrics.base import Percentiles
-from trtspec.bench.outputs import Outputs, compare_outputs
-from trtspec.bench.ratio import (
-    BlockStatistic,
-    Ratio,
-    median_of,
-    paired_ratio,
-    rate_of,
+from trtspec.bench.acceptance import (
+    acceptance_of,
+    by_category,
+    by_context,
+    by_position,
 )
-from trtspec.bench.records import Block, Record, Sample
-from trtspec.bench.verdict import Verdict, judge
-from trtspec.bench.wall_share import wall_shares
-
-LATENCIES: tuple[RequestMetric, ...] = (TTFT(), TPOT(), E2E())
-
-Floats = NDArray[np.float64]
-Grid = dict[tuple[int, str], Sample]
-
-
-class ArmSummary(Record):
-    """One arm at one concurrency; keys are the metrics' tags."""
-
-    values: dict[str, float | None] = Field(description="Metrics with one value.")
-    percentiles: dict[str, Percentiles] = Field(description="Metrics per request.")
-    in_flight: float = Field(
-        description="Mean number of requests in flight: sum of E2E / wall seconds."
-    )
+from trtspec.bench.break_even import break_even
+from trtspec.bench.cells import ArmSummary, BreakEven, Cell, Comparison, Control
+from trtspec.bench.compare import THROUGHPUT, Statistics, ratios_between
+from trtspec.bench.doubts import doubts_of
+from trtspec.bench.metrics import METRICS, ArmData, RequestMetric
+from trtspec.bench.outputs import compare_outputs
+from trtspec.bench.power import visible_difference
+from trtspec.bench.ratio import Ratio
+from trtspec.bench.records import Block, Failure, Load, Sample
+from trtspec.bench.result import Plan
+from trtspec.bench.verdict import judge, unusable
 
 
-class Cell(Record):
-    """One concurrency: both arms and their comparison, or the reason for neither."""
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """The raw records of a run, or of a part of it."""
 
-    concurrency: int = Field(ge=1, description="Requests kept in flight.")
-    failure: str | None = Field(
-        default=None, description="Why the cell has no numbers: a request failed."
-    )
-    off: ArmSummary | None = Field(default=None, description="Without speculation.")
-    on: ArmSummary | None = Field(default=None, description="With speculation.")
-    ratios: dict[str, Ratio | None] = Field(
-        default_factory=dict,
-        description="On / off by metric: throughput, and p50 of latencies.",
-    )
-    outputs: Outputs | None = Field(default=None, description="Token ids compared.")
-    verdict: Verdict | None = Field(default=None, description="What may be said.")
-    lossy: str = Field(
-        default="",
-        description="Why outputs with speculation need not be the target's own; empty "
-        "if they are.",
-    )
+    blocks: Sequence[Block] = ()
+    samples: Sequence[Sample] = ()
+    failures: Sequence[Failure] = ()
 
-
-def summarize(
-    concurrency: Sequence[int],
-    blocks: Sequence[Block],
-    samples: Sequence[Sample],
-    failures: Mapping[int, str],
-    *,
-    greedy: bool,
-) -> tuple[Cell, ...]:
-    """Compute everything that is reported from the raw records alone.
-
-    :param failures: why a concurrency has no numbers.
-    """
-    return tuple(
-        Cell(concurrency=c, failure=failures[c])
-        if c in failures
-        else _cell(
-            c,
-            [b for b in blocks if b.concurrency == c],
-            [s for s in samples if s.concurrency == c],
-            greedy=greedy,
+    def under(self, load: Load) -> Raw:
+        """Pick what belongs to one load."""
+        key = load.key
+        return Raw(
+            [b for b in self.blocks if b.load == key],
+            [s for s in self.samples if s.load == key],
+            [f for f in self.failures if f.load == key],
         )
-        for c in concurrency
+
+    def whole_rounds(self, arms: Sequence[str]) -> Raw:
+        """Drop the rounds that not all arms have: the end of an interrupted run."""
+        have = {(b.block, b.arm) for b in self.blocks if not b.warm_up}
+        whole = {n for n, _ in have if all((n, arm) in have for arm in arms)}
+        return Raw(
+            [b for b in self.blocks if b.block in whole or b.warm_up],
+            [s for s in self.samples if s.block in whole],
+            self.failures,
+        )
+
+
+def summarize(plan: Plan, raw: Raw) -> tuple[Cell, ...]:
+    """Compute everything that is reported from the raw records alone."""
+    return tuple(_cell(plan, load, raw.under(load)) for load in plan.settings.loads)
+
+
+def break_evens(plan: Plan, cells: Sequence[Cell]) -> dict[str, BreakEven]:
+    """Give each candidate's break-even on each ladder of concurrencies.
+
+    Prompts that are measured by category have a ladder per category.
+    """
+    found = {}
+    for category in dict.fromkeys(cell.load.category for cell in cells):
+        ladder = {
+            cell.load.concurrency: cell
+            for cell in cells
+            if cell.load.category == category and cell.load.concurrency
+        }
+        if len(ladder) < 2 or not any(c.comparisons for c in ladder.values()):
+            continue
+        for arm in plan.candidates:
+            name = f"{arm.name}, {category}" if category else arm.name
+            found[name] = break_even(
+                {rung: _rung(cell, arm.name) for rung, cell in ladder.items()}
+            )
+    return found
+
+
+def _rung(cell: Cell, arm: str) -> Ratio | None:
+    """Give a cell's ratio, unless nothing may be concluded from it."""
+    comparison = cell.comparisons.get(arm)
+    if comparison is None:
+        return None
+    fatal = [doubt.what for doubt in comparison.doubts if doubt.fatal]
+    prompts = cell.arms[arm].percentiles["e2e"].count // cell.blocks
+    if unusable(cell.blocks, prompts, fatal):
+        return None
+    return comparison.ratios[THROUGHPUT]
+
+
+def _cell(plan: Plan, load: Load, raw: Raw) -> Cell:
+    if raw.failures:
+        return Cell(load=load, failures=tuple(raw.failures))
+    raw = raw.whole_rounds([arm.name for arm in plan.arms])
+    rounds = len({b.block for b in raw.blocks if not b.warm_up})
+    if not rounds:
+        return Cell(load=load, incomplete=True)
+    goodput = plan.settings.goodput
+    data = {
+        a.name: ArmData.of(a.name, raw.blocks, raw.samples, goodput) for a in plan.arms
+    }
+    cell = Cell(
+        load=load,
+        incomplete=rounds < plan.settings.repeats,
+        blocks=rounds,
+        arms={name: _arm(of) for name, of in data.items()},
+    )
+    return _compared(plan, cell, data)
+
+
+def _compared(plan: Plan, cell: Cell, data: dict[str, ArmData]) -> Cell:
+    """Add the comparisons with the baseline, the control's first."""
+    if plan.baseline is None:
+        return cell
+    off = Statistics(data[plan.baseline.name])
+    control = noise = None
+    if again := next((a for a in plan.arms if a.role == "control"), None):
+        comparison = _comparison(plan, cell.load, data[again.name], off, None)
+        noise = _speed(cell.load, comparison.ratios)
+        control = Control(comparison=comparison, visible=visible_difference(noise))
+    return cell.model_copy(
+        update={
+            "control": control,
+            "comparisons": {
+                arm.name: _comparison(plan, cell.load, data[arm.name], off, noise)
+                for arm in plan.candidates
+            },
+        }
     )
 
 
-def _cell(
-    concurrency: int, blocks: list[Block], samples: list[Sample], *, greedy: bool
-) -> Cell:
-    off = ArmData.of("off", blocks, samples)
-    on = ArmData.of("on", blocks, samples)
-    outputs = compare_outputs(samples, greedy=greedy)
-    ratios = _ratios(on, off)
-    return Cell(
-        concurrency=concurrency,
-        off=_arm(off),
-        on=_arm(on),
+def _comparison(
+    plan: Plan, load: Load, on: ArmData, baseline: Statistics, control: Ratio | None
+) -> Comparison:
+    off = baseline.data
+    ratios = ratios_between(Statistics(on), baseline)
+    doubts = doubts_of(plan, on, off)
+    drafted = [s.drafted for s in on.samples]
+    return Comparison(
         ratios=ratios,
-        outputs=outputs,
+        outputs=compare_outputs(
+            [*off.samples, *on.samples], off.arm, on.arm, greedy=plan.settings.greedy
+        ),
         verdict=judge(
-            ratios["output_throughput"],
-            ratios["e2e"],
+            _speed(load, ratios),
+            ratios["e2e.p50"],
             blocks=min(len(on.blocks), len(off.blocks)),
-            prompts=outputs.prompts,
-            drafted=sum(s.drafted for s in on.samples),
+            prompts=len({s.prompt_id for s in off.samples}),
+            drafted=None if None in drafted else sum(d or 0 for d in drafted),
+            control=control,
+            doubts=[doubt.what for doubt in doubts if doubt.fatal],
         ),
         lossy="; ".join(sorted({s.lossy for s in on.samples if s.lossy})),
+        doubts=doubts,
     )
+
+
+def _speed(load: Load, ratios: Mapping[str, Ratio | None]) -> Ratio | None:
+    """Give what the verdict is about: how many times faster.
+
+    In an open loop the arrivals set the throughput, so there it is the latency.
+    """
+    if load.arrivals == "closed":
+        return ratios[THROUGHPUT]
+    e2e = ratios["e2e.p50"]
+    return e2e.inverse if e2e else None
 
 
 def _arm(data: ArmData) -> ArmSummary:
@@ -117,56 +177,8 @@ def _arm(data: ArmData) -> ArmSummary:
         values={m.tag: m.value(data) for m in singles},
         percentiles={m.tag: m.summarize(data) for m in latencies},
         in_flight=sum(s.e2e for s in data.samples) / wall,
+        acceptance=acceptance_of(data.samples),
+        positions=by_position(data.samples),
+        categories=by_category(data.samples),
+        contexts=by_context(data.samples),
     )
-
-
-def _ratios(on: ArmData, off: ArmData) -> dict[str, Ratio | None]:
-    everyone = list(dict.fromkeys(s.prompt_id for s in off.samples))
-    ratios = {
-        "output_throughput": paired_ratio(
-            _throughput(on, everyone), _throughput(off, everyone), len(everyone)
-        )
-    }
-    for metric in LATENCIES:
-        prompts = _with_values(metric, everyone, on, off)
-        ratios[metric.tag] = (
-            paired_ratio(
-                _median(metric, on, prompts),
-                _median(metric, off, prompts),
-                len(prompts),
-            )
-            if prompts
-            else None
-        )
-    return ratios
-
-
-def _with_values(
-    metric: RequestMetric, prompts: list[str], *arms: ArmData
-) -> list[str]:
-    """Keep the prompts that have a value in every block of both arms."""
-    without = {s.prompt_id for arm in arms for s in arm.samples if metric.of(s) is None}
-    return [p for p in prompts if p not in without]
-
-
-def _throughput(data: ArmData, prompts: list[str]) -> BlockStatistic:
-    """Output tokens of a block over its wall time, both split by prompt."""
-    grid = _grid(data)
-    tokens, seconds = [], []
-    for block in data.blocks:
-        row = [grid[block.block, p] for p in prompts]
-        tokens.append([float(s.output_tokens) for s in row])
-        submitted = np.array([s.submitted for s in row])
-        e2e = np.array([s.e2e for s in row])
-        seconds.append(wall_shares(submitted, e2e, block.wall_seconds))
-    return rate_of(np.array(tokens), np.array(seconds))
-
-
-def _median(metric: RequestMetric, data: ArmData, prompts: list[str]) -> BlockStatistic:
-    grid = _grid(data)
-    values = [[metric.of(grid[b.block, p]) for p in prompts] for b in data.blocks]
-    return median_of(np.array(values, dtype=np.float64))
-
-
-def _grid(data: ArmData) -> Grid:
-    return {(s.block, s.prompt_id): s for s in data.samples}

@@ -1,26 +1,35 @@
-"""How a result reads on a terminal: conditions, one table per concurrency, verdicts."""
+"""How a result reads on a terminal: conditions, one table per load, verdicts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from trtspec.bench.metrics import METRICS, RequestMetric
+from trtspec.bench.arms import CONTROL
+from trtspec.bench.cells import ArmSummary, Cell
+from trtspec.bench.compare import THROUGHPUT
+from trtspec.bench.metrics import METRICS, ArmMetric, Quantile, RequestMetric
 from trtspec.bench.ratio import Ratio
 from trtspec.bench.result import BenchResult
 from trtspec.bench.sentences import (
+    break_even_text,
     condition_lines,
     footnote_lines,
-    verdict_line,
+    verdict_lines,
     warning_lines,
 )
-from trtspec.bench.summary import ArmSummary, Cell
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
 _STYLES = {"faster": "green", "slower": "red"}
+_OF_ARMS = (
+    "acceptance_length",
+    "acceptance_rate",
+    "drafting_share",
+    THROUGHPUT,
+)
 
 
 def print_result(result: BenchResult, console: Console) -> None:
@@ -36,59 +45,117 @@ def print_result(result: BenchResult, console: Console) -> None:
     for line in warning_lines(result):
         say(line, "yellow")
     for cell in result.cells:
-        if cell.failure is None:
+        for table in cell_tables(cell):
             console.print()
-            console.print(cell_table(cell))
+            console.print(table)
     console.print()
     for line in footnote_lines(result):
         say(line, "dim")
     console.print()
     for cell in result.cells:
-        word = cell.verdict.word if cell.verdict else ""
-        say(verdict_line(cell), _STYLES.get(word, ""))
+        for line, word in verdict_lines(cell):
+            say(line, _STYLES.get(word, ""))
+    for name, found in result.break_even.items():
+        say(f"break-even, {name}: {break_even_text(found)}")
 
 
-def cell_table(cell: Cell) -> Table:
-    """Lay out one concurrency: a metric per row, off, on, and their ratio."""
-    from rich import box
-    from rich.table import Table
+def cell_tables(cell: Cell) -> Iterator[Table]:
+    """Lay out one load: two arms side by side, or a row per arm if there are more."""
+    if len(cell.comparisons) == 1:
+        yield _pair_table(cell)
+    elif cell.comparisons or cell.arms:
+        yield _arms_table(cell)
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    table.add_column(f"concurrency {cell.concurrency}", no_wrap=True)
-    for header in ("off", "on"):
-        table.add_column(header, justify="right", no_wrap=True)
-    table.add_column("on / off", justify="right", no_wrap=True)
-    for row in cell_rows(cell):
+
+def _pair_table(cell: Cell) -> Table:
+    """A metric per row: off, on, and their ratio."""
+    (name,) = cell.comparisons
+    table = _empty(cell.load.words, ("off", name, f"{name} / off"))
+    for row in pair_rows(cell):
         table.add_row(*row)
     return table
 
 
-def cell_rows(cell: Cell) -> Iterator[tuple[str, str, str, str]]:
+def pair_rows(cell: Cell) -> Iterator[tuple[str, str, str, str]]:
     """Give the rows: header, off, on, ratio; ``-`` stands for no value."""
-    if cell.off is None or cell.on is None:
-        return
+    ((name, comparison),) = cell.comparisons.items()
+    off, on = cell.arms[_baseline(cell)], cell.arms[name]
     for metric in METRICS:
+        shown = [show_metric(metric, arm) for arm in (off, on)]
+        if set(shown) == {"-"}:
+            continue
         tail = " p50/p95/p99" if isinstance(metric, RequestMetric) else ""
+        ratio = comparison.ratios.get(ratio_key(metric))
         yield (
             metric.header + tail,
-            _shown(metric.tag, cell.off),
-            _shown(metric.tag, cell.on),
-            show_ratio(cell.ratios[metric.tag]) if metric.tag in cell.ratios else "",
+            shown[0],
+            shown[1],
+            show_ratio(ratio) if ratio_key(metric) in comparison.ratios else "",
         )
-    yield (
-        "requests in flight",
-        f"{cell.off.in_flight:.1f}",
-        f"{cell.on.in_flight:.1f}",
-        "",
-    )
+    yield ("requests in flight", f"{off.in_flight:.1f}", f"{on.in_flight:.1f}", "")
+
+
+def _arms_table(cell: Cell) -> Table:
+    """An arm per row, in 80 columns."""
+    headers = ("AL", "rate", "draft%", "tok/s", "/ off", "same", "verdict")
+    table = _empty(cell.load.words, headers, padding=(0, 0, 0, 1))
+    for name, arm in cell.arms.items():
+        comparison = cell.comparisons.get(name)
+        ratio = outputs = verdict = ""
+        if comparison:
+            ratio = show_ratio(comparison.ratios.get(THROUGHPUT))
+            identical = comparison.outputs.identical
+            same = "-" if identical is None else str(identical)
+            outputs = f"{same}/{comparison.outputs.prompts}"
+            verdict = comparison.verdict.word + ("*" if comparison.lossy else "")
+        elif cell.control and name == CONTROL:
+            ratio = show_ratio(cell.control.comparison.ratios.get(THROUGHPUT))
+        values = [_shown(tag, arm) for tag in _OF_ARMS]
+        table.add_row(name, *values, ratio, outputs, verdict)
+    return table
+
+
+def _empty(
+    title: str,
+    headers: tuple[str, ...],
+    padding: tuple[int, int, int, int] = (0, 1, 0, 1),
+) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=padding)
+    table.add_column(title, no_wrap=True)
+    for header in headers:
+        table.add_column(header, justify="right", no_wrap=True)
+    return table
+
+
+def _baseline(cell: Cell) -> str:
+    """The baseline is the first arm."""
+    return next(iter(cell.arms))
+
+
+def ratio_key(metric: RequestMetric | ArmMetric) -> str:
+    """Under which name the metric's ratio stands; of latencies that of p50."""
+    return f"{metric.tag}.p50" if isinstance(metric, RequestMetric) else metric.tag
 
 
 def _shown(tag: str, arm: ArmSummary) -> str:
-    metric = next(m for m in METRICS if m.tag == tag)
+    return show_metric(next(m for m in METRICS if m.tag == tag), arm)
+
+
+def show_metric(metric: RequestMetric | ArmMetric, arm: ArmSummary) -> str:
+    """Format an arm's value, or its three percentiles; ``-`` if it has none."""
     if not isinstance(metric, RequestMetric):
-        return metric.show(arm.values[tag])
-    of = arm.percentiles[tag]
-    return "/".join(metric.show(value) for value in (of.p50, of.p95, of.p99))
+        return metric.show(arm.values[metric.tag])
+    of = arm.percentiles[metric.tag]
+    if of.p50 is None:
+        return "-"
+    return "/".join(metric.show(_value(of.at(rank))) for rank in (50, 95, 99))
+
+
+def _value(quantile: Quantile | None) -> float | None:
+    return quantile.value if quantile else None
 
 
 def show_ratio(ratio: Ratio | None) -> str:

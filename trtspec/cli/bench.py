@@ -2,54 +2,63 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from contextlib import suppress
-from datetime import datetime, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from trtspec.cli.common import (
-    backend_for,
-    engines_option,
-    json_option,
-    print_json,
-)
+from trtspec.cli.bench_options import ARRIVALS, goodput, numbers, urls
+from trtspec.cli.common import engines_option, json_option, print_json
 from trtspec.cli.paths import InputPath
-from trtspec.cli.runners import runner_for
 
 if TYPE_CHECKING:
-    from trtspec.bench.plan import Choices
-    from trtspec.bench.result import BenchResult
-    from trtspec.build.artifact import Artifact
+    from trtspec.bench.rundir import BenchRun
+
+ARGUMENTS = "trtspec.bench.arguments"
+"""Where a context keeps the arguments as they were given."""
 
 
-def _concurrency(
-    ctx: click.Context, param: click.Parameter, value: str | None
-) -> tuple[int, ...] | None:
-    """Read a list of positive numbers; one given twice is measured once."""
-    if value is None:
-        return None
-    try:
-        numbers = tuple(dict.fromkeys(int(part) for part in value.split(",")))
-    except ValueError:
-        numbers = ()
-    if not numbers or min(numbers) < 1:
-        raise click.BadParameter(
-            f"{value!r} is not a list of numbers from 1, as in 1,4"
-        )
-    return numbers
+class _Remembering(click.Command):
+    """A command that keeps its arguments as they were given, to begin again."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta[ARGUMENTS] = tuple(args)
+        return super().parse_args(ctx, args)
 
 
-@click.command()
-@click.argument("artifact_or_recipe", type=InputPath(path_type=Path))
+@click.command(cls=_Remembering)
+@click.argument("artifacts", nargs=-1, type=InputPath(path_type=Path))
 @engines_option
+@click.option(
+    "--url",
+    "addresses",
+    metavar="[NAME=]URL",
+    multiple=True,
+    callback=urls,
+    help="Measure an OpenAI-compatible server in place of artifacts; the arm named off "
+    "is the baseline. May be repeated.",
+)
+@click.option("--model", help="Model name for --url; the server's first if not given.")
+@click.option(
+    "--api",
+    type=click.Choice(["chat", "completions"]),
+    default="chat",
+    show_default=True,
+    help="Which requests --url gets.",
+)
 @click.option(
     "--prompts",
     type=click.Path(dir_okay=False, path_type=Path),
     help="JSONL file of prompts; the recipe's workload if not given.",
+)
+@click.option(
+    "--turns",
+    type=click.Choice(["first", "all"]),
+    default="first",
+    show_default=True,
+    help="Of a conversation the first user turn, or all. Answers between them that the "
+    "file does not have are made once, greedily, with drafting off.",
 )
 @click.option("--limit", type=click.IntRange(1), help="Use the first N prompts only.")
 @click.option(
@@ -58,10 +67,41 @@ def _concurrency(
     help="Most tokens per request; the recipe's if not given.",
 )
 @click.option(
+    "--fixed-length",
+    is_flag=True,
+    help="Go on past the natural end, to exactly --output-tokens.",
+)
+@click.option(
     "--concurrency",
     metavar="N[,N...]",
-    callback=_concurrency,
+    callback=numbers(int, 1, "1,4"),
     help="Requests in flight, such as 1,4; the recipe's if not given.",
+)
+@click.option(
+    "--rate",
+    "rates",
+    metavar="R[,R...]",
+    callback=numbers(float, 0.0, "0.5,2"),
+    help="Requests per second that do not wait for answers: an open loop.",
+)
+@click.option(
+    "--arrivals",
+    type=click.Choice(ARRIVALS),
+    default=ARRIVALS[0],
+    show_default=True,
+    help="How --rate spaces its requests.",
+)
+@click.option(
+    "--by-category",
+    is_flag=True,
+    help="Measure each category of prompts as a load of its own.",
+)
+@click.option(
+    "--draft-length",
+    "draft_lengths",
+    metavar="K[,K...]",
+    callback=numbers(int, 1, "2,4"),
+    help="Compare these draft lengths, each an arm of its own.",
 )
 @click.option(
     "--repeats",
@@ -70,32 +110,42 @@ def _concurrency(
     show_default=True,
     help="Counted blocks per arm; below 3 no claim is made.",
 )
+@click.option(
+    "--control/--no-control",
+    default=True,
+    help="Run the off arm twice a round, to see what differs by chance.  "
+    "[default: --control]",
+)
+@click.option(
+    "--goodput",
+    "goodput_limits",
+    metavar="LIMITS",
+    callback=goodput,
+    help="Limits in seconds, such as ttft=0.5,tpot=0.05: requests that keep them "
+    "are counted.",
+)
 @click.option("--device", help="Torch device of backend reference.  [default: cpu]")
 @click.option("--threads", type=click.IntRange(1), help="CPU threads of the engine.")
 @click.option(
     "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="File of the result; ARTIFACT/bench/TIME-PID.json if not given.",
+    type=click.Path(path_type=Path),
+    help="Directory of the run; runs/TIME-NAME if not given.",
+)
+@click.option(
+    "--resume",
+    metavar="RUN",
+    type=click.Path(path_type=Path),
+    help="Go on with a run that was stopped; takes no other argument.",
 )
 @json_option
-def command(
-    *,
-    artifact_or_recipe: Path,
-    engines: str,
-    prompts: Path | None,
-    limit: int | None,
-    output_tokens: int | None,
-    concurrency: tuple[int, ...] | None,
-    repeats: int,
-    device: str | None,
-    threads: int | None,
-    output: Path | None,
-    as_json: bool,
-) -> None:
+@click.pass_context
+def command(ctx: click.Context, /, **asked: Any) -> None:
     """Measure speculation on against off, on the same prompts.
 
-    Both arms run every prompt in interleaved blocks, after one uncounted warm-up
-    block each. A concurrency at which a request fails has no numbers. A recipe is
+    All arms run every prompt in interleaved blocks, after one uncounted warm-up block
+    each; off runs twice a round, so that the result says how small a difference can be
+    seen. Several artifacts are compared with the one whose method is none, or with the
+    first one's off. A load under which a request fails has no numbers. A recipe is
     built first; a finding that blocks may be ignored then only: trtspec build RECIPE
     --ignore RULE gives the artifact to measure.
 
@@ -103,139 +153,88 @@ def command(
     Examples:
       trtspec bench recipes/smollm2-135m/ngram.yaml
       trtspec bench engines/NAME-FINGERPRINT --concurrency 1,4 --repeats 5
+      trtspec bench recipes/smollm2-135m/{none,ngram,eagle3}.yaml
+      trtspec bench --url off=http://A:80 --url on=http://B:80 --prompts p.jsonl
+      trtspec bench --resume runs/TIME-NAME
     """  # noqa: D301 - click reads \b as a character
-    from trtspec.bench.paths import require_writable, result_file
-    from trtspec.bench.plan import Choices
+    from trtspec.cli.bench_run import resume_run, start_run
 
-    choices = Choices(prompts, limit, output_tokens, concurrency, repeats)
-    if output:
-        output = result_file(output)
-    _require_comparable(artifact_or_recipe, choices)
-    if output:
-        require_writable(output)
-    artifact = _artifact(artifact_or_recipe, engines)
-    file = output or artifact.path / "bench" / _file_name()
-    require_writable(file)
-    result = _measured(artifact, choices, device, threads)
-    if as_json:
-        _save_then_print(result, file)
+    as_json = asked.pop("as_json")
+    if (run := asked.pop("resume")) is not None:
+        _require_alone(ctx)
+        done = resume_run(run)
     else:
-        _print_then_save(result, file)
-    _require_claim(result)
-
-
-def _require_comparable(path: Path, choices: Choices) -> None:
-    """Refuse what can be seen to be wrong before anything is built."""
-    from trtspec.bench.paths import require_rereadable
-    from trtspec.bench.plan import require_speculation
-    from trtspec.forced_acceptance import SGLANG, TENSORRT_LLM, refuse_forced_acceptance
-    from trtspec.recipe import load_prompts, load_recipe
-
-    consequence = "no speed-up measured with it is one"
-    refuse_forced_acceptance(os.environ, (TENSORRT_LLM, SGLANG), consequence)
-    if not path.is_dir():
-        loaded = load_recipe(path)
-        require_speculation(loaded.recipe, loaded.where("speculation", "method"))
-    if choices.prompts:
-        require_rereadable(choices.prompts)
-        load_prompts(choices.prompts, "--prompts")
-
-
-def _artifact(path: Path, engines: str) -> Artifact:
-    """Open the artifact, or build the recipe's."""
-    from trtspec.bench.plan import require_speculation
-    from trtspec.cli.artifact import open_or_build, terminal_progress
-
-    progress = terminal_progress(err=True, news_only=True)
-    artifact = open_or_build(path, engines, progress)
-    require_speculation(artifact.recipe, str(artifact.path))
-    backend_for(artifact.recipe)
-    return artifact
-
-
-def _measured(
-    artifact: Artifact, choices: Choices, device: str | None, threads: int | None
-) -> BenchResult:
-    from rich.console import Console
-
-    from trtspec.bench.fit import require_concurrency
-    from trtspec.bench.measure import measure
-    from trtspec.bench.plan import make_plan, read_prompts
-    from trtspec.bench.progress import watching
-
-    prompts_file, prompts = read_prompts(artifact, choices)
-    require_concurrency(artifact.recipe, choices, len(prompts))
-    # only now torch: everything that can be wrong without it was looked at
-    runner = runner_for(artifact, device=device, threads=threads)
+        done = start_run(asked, ctx.meta[ARGUMENTS])
     try:
-        plan = make_plan(artifact, runner, prompts_file, prompts, choices)
-        console = Console(file=sys.stderr)
-        with watching(console, plan.requests, choices.repeats) as watcher:
-            return measure(runner, plan, watcher)
+        if as_json:
+            _print_document(done)
+        else:
+            _print_table(done)
     finally:
-        runner.close()
+        # also where the reader of stdout is gone (``trtspec bench ... | head``)
+        if done.unsaved:
+            raise done.unsaved
+    _require_claim(done)
 
 
-def _print_then_save(result: BenchResult, file: Path) -> None:
-    from trtspec.bench.result import save_result
+def _require_alone(ctx: click.Context) -> None:
+    """Refuse arguments that the run already has.
 
-    try:
-        _print_table(result)
-    finally:
-        # the reader of the table may be gone (``trtspec bench ... | head``)
-        save_result(result, file)
-    click.echo(f"every sample: {file}")
+    :raises UsageError: naming them.
+    """
+    from trtspec.errors import UsageError
 
-
-def _save_then_print(result: BenchResult, file: Path) -> None:
-    """Print one document; its ``file`` is null if the result could not be saved."""
-    from trtspec.bench.result import save_result
-
-    try:
-        save_result(result, file)
-    except Exception:
-        # no reader of stdout: the failure to save must be told all the same
-        with suppress(BrokenPipeError):
-            _print_document(result, None)
-        raise
-    _print_document(result, str(file))
+    kept = {"resume", "as_json"}
+    source = click.core.ParameterSource.DEFAULT
+    given = [
+        name
+        for name in ctx.params
+        if name not in kept and ctx.get_parameter_source(name) != source
+    ]
+    if given:
+        raise UsageError(
+            f"{', '.join(sorted(given))} beside --resume",
+            where="--resume",
+            allowed="--resume RUN alone, with --json or without",
+            action="leave the rest out: the run goes on as it was begun",
+        )
 
 
-def _print_document(result: BenchResult, file: str | None) -> None:
-    parts = {"blocks", "samples"}
-    summary = result.model_dump(mode="json", by_alias=True, exclude=parts)
-    print_json({**summary, "file": file})
+def _print_document(done: BenchRun) -> None:
+    result = done.result.model_dump(mode="json", by_alias=True)
+    print_json({**result, "run": None if done.unsaved else str(done.path)})
 
 
-def _print_table(result: BenchResult) -> None:
+def _print_table(done: BenchRun) -> None:
     from rich.console import Console
 
     from trtspec.bench.table import print_result
 
-    print_result(result, Console(file=sys.stdout))
+    print_result(done.result, Console(file=sys.stdout))
+    if done.unsaved:
+        return
+    click.echo(f"every sample: {done.path}")
+    click.echo(f"as a page: trtspec report {done.path} --html report.html")
 
 
-def _require_claim(result: BenchResult) -> None:
+def _require_claim(done: BenchRun) -> None:
     """End with the exit code that the result deserves.
 
     :raises RunError: if a request failed.
-    :raises NoClaimError: if no concurrency allows a claim.
+    :raises NoClaimError: if no comparison allows a claim.
     """
-    from trtspec.bench.sentences import verdict_line
+    from trtspec.bench.sentences import verdict_lines
     from trtspec.errors import NoClaimError, Problem, RunError
 
-    failed = [cell for cell in result.cells if cell.failure]
+    cells = done.result.cells
+    failed = [cell for cell in cells if cell.failures]
     if failed:
-        raise RunError.from_problems(Problem(verdict_line(c)) for c in failed)
-    words = [cell.verdict.word for cell in result.cells if cell.verdict]
-    if set(words) == {"no claim"}:
+        raise RunError.from_problems(
+            Problem(line) for cell in failed for line, _ in verdict_lines(cell)
+        )
+    words = {c.verdict.word for cell in cells for c in cell.comparisons.values()}
+    if words <= {"no claim"}:
         raise NoClaimError(
-            "measured, but no claim can be made at any concurrency",
+            "measured, but no claim can be made under any load",
             action="see the reasons above; more --repeats narrow the intervals",
         )
-
-
-def _file_name() -> str:
-    """Name the result by the second and the process: two may start in one second."""
-    time = datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%SZ")
-    return f"{time}-{os.getpid()}.json"

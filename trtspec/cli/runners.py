@@ -25,6 +25,7 @@ def runner_for(
     url: str | None = None,
     server: bool = False,
     progress: Progress | None = None,
+    beside: tuple[Artifact, Runner] | None = None,
 ) -> Runner:
     """Load an artifact with the backend that it was built for.
 
@@ -33,6 +34,8 @@ def runner_for(
     :param url: of a running trtllm-serve of the artifact, for backend pytorch.
     :param server: run through a server of its own, for backend pytorch.
     :param progress: told of that server's start and end; None tells nobody.
+    :param beside: another artifact that is loaded already; backend reference shares
+        its target model if it is the same.
     :raises BackendUnavailableError: if that backend is not installed here.
     :raises UsageError: for what another backend has.
     """
@@ -54,9 +57,12 @@ def runner_for(
         with redirect_stdout(sys.stderr):  # its banner is printed by Python
             return open_engines(artifact, probe())
     require_backend(backend)
-    from trtspec.reference.runner import open_runner
+    from trtspec.reference.runner import ReferenceRunner, open_runner, same_target
 
-    return open_runner(artifact, device=device or "cpu", threads=threads)
+    lender = None
+    if beside and isinstance(beside[1], ReferenceRunner):
+        lender = beside[1] if same_target(beside[0], artifact) else None
+    return open_runner(artifact, device=device or "cpu", threads=threads, lender=lender)
 
 
 def refuse_early(

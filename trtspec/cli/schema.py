@@ -1,4 +1,4 @@
-"""``trtspec schema``: what a recipe may say, for editors and other tools."""
+"""``trtspec schema``: what a recipe, or a result, may say; for other programs."""
 
 from __future__ import annotations
 
@@ -7,15 +7,18 @@ import click
 from trtspec.cli.common import print_json
 
 
-@click.command(short_help="Print the JSON Schema of a recipe.")
+@click.command(short_help="Print the JSON Schema of a recipe, or of a result.")
+@click.argument(
+    "document", type=click.Choice(["recipe", "bench"]), default="recipe", required=False
+)
 @click.option(
     "--json",
     is_flag=True,
     expose_value=False,
     help="One JSON document on stdout, as without it.",
 )
-def command() -> None:
-    """Print the JSON Schema (draft 2020-12) of a recipe.
+def command(document: str) -> None:
+    """Print the JSON Schema (draft 2020-12) of a recipe, or of bench's result.json.
 
     \b
     Example, for completion in an editor:
@@ -23,6 +26,11 @@ def command() -> None:
       # first line of a recipe:
       # yaml-language-server: $schema=recipe.schema.json
     """  # noqa: D301 - click reads the backspace
+    if document == "bench":
+        from trtspec.bench.result import json_schema
+
+        print_json(json_schema())
+        return
     from trtspec.recipe.json_schema import recipe_json_schema
 
     print_json(recipe_json_schema())

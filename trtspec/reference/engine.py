@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 from trtspec.methods import Method
-from trtspec.reference.acceptance import rule_for
+from trtspec.reference.acceptance import Rule, rule_for
 from trtspec.reference.drafters import Drafter
 from trtspec.reference.prefill import group_size, prefill
 from trtspec.reference.running import Running
@@ -37,6 +38,21 @@ class Engine:
     def running(self) -> list[Running]:
         """Requests in slots."""
         return self.queue.running
+
+    @contextmanager
+    def instead(
+        self, rule: Rule | None = None, drafter: Drafter | None = None
+    ) -> Iterator[None]:
+        """Accept by another rule, or draft with another drafter, for a while.
+
+        Nothing may be running: what a drafter has seen of a request is its own.
+        """
+        usual = self._rule, self._drafter
+        self._rule, self._drafter = rule or usual[0], drafter or usual[1]
+        try:
+            yield
+        finally:
+            self._rule, self._drafter = usual
 
     def advance(self) -> StepResult:
         """Drop what was cancelled, then let requests join, else do one decode step.

@@ -12,7 +12,7 @@ import torch
 import transformers
 from torch import nn
 
-from trtspec.build.artifact import Artifact
+from trtspec.build.artifact import TARGET, Artifact
 from trtspec.errors import BackendUnavailableError, RunError
 from trtspec.methods import lossy_reason
 from trtspec.recipe.schema import Recipe
@@ -48,6 +48,7 @@ class ReferenceRunner(RecipeRunner):
         device: str = "cpu",
         threads: int | None = None,
         chat_template: str | None = None,
+        lender: ReferenceRunner | None = None,
     ) -> None:
         """Load the converted checkpoints.
 
@@ -56,15 +57,29 @@ class ReferenceRunner(RecipeRunner):
         :param device: a torch device such as ``cpu`` or ``cuda:0``.
         :param threads: CPU threads; None for ``default_threads``.
         :param chat_template: in place of the target's own.
+        :param lender: runs the same target model, which is then shared, not loaded.
         :raises BackendUnavailableError: if torch does not have the device.
         """
         _require_device(device)
         self._threads = use_threads(threads)
         super().__init__(recipe, TextCodec(target, chat_template))
         longest_step = recipe.speculation.longest_draft + 1
-        self._target = self._slot_model(target, longest_step, device)
+        if lender is None:
+            self._target = self._slot_model(target, longest_step, device)
+        else:
+            self._target = self._slots(lender.target_model, longest_step)
         drafter = open_drafter(recipe.speculation, draft, self._setup(target, device))
         self._engine = Engine(self._target, drafter, recipe.speculation)
+
+    @property
+    def target_model(self) -> nn.Module:
+        """The target model itself, to be shared."""
+        return self._target.model
+
+    @property
+    def engine(self) -> Engine:
+        """What takes the steps; for what looks into them."""
+        return self._engine
 
     @property
     def caches_prompts(self) -> bool:
@@ -171,9 +186,16 @@ class ReferenceRunner(RecipeRunner):
 
 
 def open_runner(
-    artifact: Artifact, *, device: str = "cpu", threads: int | None = None
+    artifact: Artifact,
+    *,
+    device: str = "cpu",
+    threads: int | None = None,
+    lender: ReferenceRunner | None = None,
 ) -> ReferenceRunner:
-    """Load an artifact of the reference backend; see ``ReferenceRunner``."""
+    """Load an artifact of the reference backend; see ``ReferenceRunner``.
+
+    :param lender: a runner on the same device of an artifact with the same target.
+    """
     return ReferenceRunner(
         artifact.recipe,
         artifact.target,
@@ -181,7 +203,18 @@ def open_runner(
         device=device,
         threads=threads,
         chat_template=artifact.chat_template,
+        lender=lender,
     )
+
+
+def same_target(one: Artifact, other: Artifact) -> bool:
+    """Whether two artifacts have the same target model, file by file, in one type."""
+    files = [
+        {k: v for k, v in a.manifest.files.items() if k.startswith(f"{TARGET}/")}
+        for a in (one, other)
+    ]
+    same_type = one.recipe.target.dtype == other.recipe.target.dtype
+    return same_type and files[0] == files[1]
 
 
 @contextmanager

@@ -167,7 +167,7 @@ def _emit(
         path_tokens = [tree.tokens[node] for node in outcome.path]
         chunk = request.emit((*path_tokens, outcome.next_token), now)
         used = min(len(chunk.tokens), len(path_tokens))
-        request.count_step(tree.drafted, used)
+        request.count_step(tree.drafted, used, tree.depth)
         accepted += used
         chunks.append(chunk)
     return chunks, accepted

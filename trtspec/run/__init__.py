@@ -11,6 +11,7 @@ from trtspec.run.runner import Message, Runner
 from trtspec.run.types import (
     Chunk,
     Completion,
+    DraftStep,
     FinishReason,
     Note,
     Request,
@@ -23,6 +24,7 @@ __all__ = [
     "Asked",
     "Chunk",
     "Completion",
+    "DraftStep",
     "FinishReason",
     "Message",
     "Note",

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from trtspec.methods import Method
 from trtspec.run.text import TextStream
-from trtspec.run.types import Chunk, Completion, FinishReason, Request
+from trtspec.run.types import Chunk, Completion, DraftStep, FinishReason, Request
 
 
 class Running:
@@ -55,11 +55,17 @@ class Running:
         chosen = self.request.speculation or method
         return min(chosen.draft_length_at(running), self.room - 1)
 
-    def count_step(self, drafted: int, accepted: int) -> None:
-        """Count one verification step of this request."""
-        self.completion.steps += 1
-        self.completion.drafted += drafted
-        self.completion.accepted += accepted
+    def count_step(self, drafted: int, accepted: int, depth: int) -> None:
+        """Count one verification step of this request.
+
+        :param depth: longest path offered; for a chain the same as ``drafted``.
+        """
+        done = self.completion
+        done.steps += 1
+        done.drafted += drafted
+        done.accepted += accepted
+        done.draft_steps = done.draft_steps or []
+        done.draft_steps.append(DraftStep(drafted, depth, accepted))
 
     def emit(self, tokens: Iterable[int], now: float) -> Chunk:
         """Take a step's tokens up to the one that ends the request.

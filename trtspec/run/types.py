@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from trtspec.methods import Method
 
@@ -58,13 +58,27 @@ class Request:
     controls: Mapping[str, object] = field(default_factory=dict, hash=False)
 
 
+class DraftStep(NamedTuple):
+    """What one verification step did for one request.
+
+    :ivar drafted: draft tokens offered, those of all branches.
+    :ivar depth: longest path offered; for a chain the same as ``drafted``.
+    :ivar accepted: draft tokens that became output.
+    """
+
+    drafted: int
+    depth: int
+    accepted: int
+
+
 @dataclass(slots=True)
 class Completion:
     """One finished request with its timings and its acceptance counts.
 
     Times are seconds on the clock of ``time.perf_counter``. ``drafted`` and
     ``accepted`` count draft tokens really proposed, and those of them that became
-    output. ``steps`` counts verification steps (the prefill is none). ``lossy`` says
+    output. ``steps`` counts verification steps (the prefill is none); ``draft_steps``
+    has each of them, and is None where an engine tells their sums only. ``lossy`` says
     why the output need not be the target model's own; empty if it is.
     """
 
@@ -79,6 +93,7 @@ class Completion:
     steps: int = 0
     drafted: int = 0
     accepted: int = 0
+    draft_steps: list[DraftStep] | None = None
     lossy: str = ""
 
     @property

@@ -1,6 +1,6 @@
 """Which share of the decode time goes into proposing tokens."""
 
-from trtspec.bench.metrics.base import ArmData, ArmMetric, share
+from trtspec.bench.metrics.base import ArmData, ArmMetric, share, total
 
 
 class DraftingShare(ArmMetric):
@@ -18,5 +18,8 @@ class DraftingShare(ArmMetric):
 
     def value(self, data: ArmData) -> float | None:
         """Give the share, between 0 and 1."""
-        drafting = sum(b.decode.draft_seconds for b in data.blocks)
-        return share(drafting, sum(b.decode.seconds for b in data.blocks))
+        steps = [b.decode for b in data.blocks]
+        return share(
+            total(s.draft_seconds if s else None for s in steps),
+            total(s.seconds if s else None for s in steps),
+        )

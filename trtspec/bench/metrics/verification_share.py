@@ -1,6 +1,6 @@
 """Which share of the decode time goes into the target model's forward."""
 
-from trtspec.bench.metrics.base import ArmData, ArmMetric, share
+from trtspec.bench.metrics.base import ArmData, ArmMetric, share, total
 
 
 class VerificationShare(ArmMetric):
@@ -18,5 +18,8 @@ class VerificationShare(ArmMetric):
 
     def value(self, data: ArmData) -> float | None:
         """Give the share, between 0 and 1."""
-        forward = sum(b.decode.forward_seconds for b in data.blocks)
-        return share(forward, sum(b.decode.seconds for b in data.blocks))
+        steps = [b.decode for b in data.blocks]
+        return share(
+            total(s.forward_seconds if s else None for s in steps),
+            total(s.seconds if s else None for s in steps),
+        )

@@ -107,7 +107,9 @@ def vocabulary_overlap(subject: Subject) -> Iterator[Finding]:
     if len(ids) >= whole:
         return
     tokens = _tokens(target)
-    bound = acceptance_bound(subject, tokens, ids) if tokens else None
+    # what a suffix automaton copies may be any token
+    copies = getattr(subject.recipe.speculation, "suffix_threshold", None) is not None
+    bound = acceptance_bound(subject, tokens, ids) if tokens and not copies else None
     share = tables.share(whole)
     yield Finding(
         "vocabulary-overlap",
@@ -116,6 +118,7 @@ def vocabulary_overlap(subject: Subject) -> Iterator[Finding]:
         f"the drafter proposes {len(ids)} of the target's {whole} tokens "
         f"({percent(share)})",
         "what it cannot propose is never accepted, and the target emits it by itself"
+        + ("; what suffix_threshold copies may be any token" if copies else "")
         if bound is None
         else bound.sentence(subject.recipe.speculation.longest_draft),
         "fit a head whose vocabulary is that of this workload's answers, or take one "

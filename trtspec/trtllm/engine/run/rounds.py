@@ -97,7 +97,8 @@ class Rounds:
         chunks = self._settle(turns)
         if kind == "decode":
             for turn in turns:
-                turn.request.count_step(len(turn.draft.tokens), turn.accepted)
+                drafted = len(turn.draft.tokens)
+                turn.request.count_step(drafted, turn.accepted, depth=drafted)
         record = StepRecord(
             kind=kind,
             running=len(turns),

@@ -1,0 +1,1 @@
+"""What ``bench_harness.py`` measures: the measuring tool itself."""

@@ -1,0 +1,100 @@
+"""Costs come from a table and are never extrapolated."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trtspec.errors import UsageError
+from trtspec.tune.costs import Cost, CostTable, StepCosts
+from trtspec.tune.predict import predict, smallest_within
+from trtspec.tune.trace import PromptTrace
+
+
+def table(cells: dict[tuple[int, int], float]) -> CostTable:
+    return CostTable(
+        source="measured",
+        cells=[Cost(batch=b, tokens=t, seconds=s) for (b, t), s in cells.items()],
+    )
+
+
+GRID = table({(1, 1): 1.0, (1, 5): 1.4, (4, 1): 2.0, (4, 5): 4.0})
+
+
+def test_a_cell_is_what_was_measured():
+    assert GRID.at(1, 5) == 1.4
+    assert GRID.at(4, 1) == 2.0
+
+
+def test_between_cells_the_straight_line_counts():
+    assert GRID.at(1, 3) == pytest.approx(1.2)
+    assert GRID.at(2, 1) == pytest.approx(1 + 1 / 3)
+    assert GRID.at(2, 3) == pytest.approx(1.2 + (3.0 - 1.2) / 3)
+
+
+@pytest.mark.parametrize(("batch", "tokens"), [(5, 1), (1, 6), (1, 0), (4, 9)])
+def test_nothing_is_extrapolated(batch, tokens):
+    with pytest.raises(UsageError, match="there is no cost of"):
+        GRID.at(batch, tokens)
+
+
+def test_a_dip_is_noise_and_a_jump_is_not():
+    jagged = table({(1, 1): 1.0, (1, 2): 1.3, (1, 3): 1.2, (1, 4): 2.5})
+    assert [jagged.at(1, t) for t in (1, 2, 3, 4)] == [1.0, 1.3, 1.3, 2.5]
+
+
+@given(
+    st.dictionaries(st.integers(1, 9), st.floats(0.001, 10.0), min_size=2, max_size=6)
+)
+def test_more_tokens_never_cost_less(row):
+    costs = table({(1, tokens): seconds for tokens, seconds in row.items()})
+    found = [costs.at(1, t) for t in range(min(row), max(row) + 1)]
+    assert found == sorted(found)
+
+
+def test_a_table_with_holes_is_filled_from_its_neighbours():
+    holed = table({(1, 1): 1.0, (1, 4): 1.6, (2, 1): 2.0, (2, 2): 2.2, (2, 4): 2.6})
+    assert holed.at(1, 2) == pytest.approx(1.2)
+    assert holed.at(2, 3) == pytest.approx(2.4)
+
+
+COSTS = StepCosts(
+    verify=table({(1, 1): 1.0, (1, 6): 1.5, (2, 1): 1.2, (2, 6): 3.0}),
+    draft=table({(1, 0): 0.0, (1, 5): 0.5, (2, 0): 0.0, (2, 5): 0.8}),
+)
+
+
+def trace(name: str) -> PromptTrace:
+    return PromptTrace(
+        prompt_id=name,
+        prompt_tokens=3,
+        limit=7,
+        emitted=7,
+        offered=(5,) * 6,
+        accepted=(2, 0, 5, 1, 0, 0),
+    )
+
+
+def test_a_prediction_adds_up_what_the_replayed_steps_cost():
+    """Steps of 4, 2 and 0 drafts emit 3, 2 and 1 tokens."""
+    found = predict([trace("a")], COSTS, 1, lambda _: 4, prefill_seconds=2.0)
+    assert found.tokens == 7
+    expected = (1.4 + 0.4) + (1.2 + 0.2) + (1.0 + 0.0)
+    assert found.acceptance_length == pytest.approx(1 + 3 / 3)
+    assert found.seconds == pytest.approx(2.0 + expected)
+    assert found.throughput == pytest.approx(7 / (2.0 + expected))
+
+
+def test_nothing_drafted_is_plain_decoding():
+    found = predict([trace("a"), trace("b")], COSTS, 2, lambda _: 0)
+    assert found.seconds == pytest.approx(6 * 1.2)
+    assert found.acceptance_length == 1.0
+
+
+def test_of_lengths_that_bring_the_same_the_smallest_is_taken():
+    predicted = {0: 10.0, 1: 12.0, 2: 13.8, 3: 14.0, 4: 13.9}
+    assert smallest_within(predicted, 0.0) == 3
+    assert smallest_within(predicted, 0.02) == 2
+    assert smallest_within({0: 10.0, 1: 9.0}, 0.0) == 0
+    assert smallest_within({0: 10.0, 1: 10.05}, 0.01) == 0

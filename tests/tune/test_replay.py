@@ -1,0 +1,208 @@
+"""A replayed trace takes the very steps that the engine takes."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from safetensors.torch import load_file, save_file
+
+from tests.reference.artifacts import recipe, write_model
+from trtspec.bench.driver import BenchPrompt, Call
+from trtspec.bench.in_process import InProcess
+from trtspec.bench.records import Load
+from trtspec.errors import RunError, UsageError
+from trtspec.methods.draft_length import draft_length_at
+from trtspec.reference.prefill import group_size
+from trtspec.reference.runner import ReferenceRunner
+from trtspec.reference.tracing import trace
+from trtspec.run import DraftStep, Request, SamplingParams
+from trtspec.tune.replay import EngineStep, Replayed, replay
+from trtspec.tune.trace import PromptTrace
+
+LONGEST = 5
+SLOTS = 3
+PROMPTS = [(2, 9, 4, 3), (2, 11, 3), (2, 9, 9, 9, 9, 3), (2, 30, 4, 30, 4, 3)]
+TOKENS = [14, 9, 20, 1]
+
+
+def method(kind: str, draft_length) -> dict:
+    if kind == "ngram":
+        return {"method": "ngram", "draft_length": draft_length}
+    return {"method": "draft_target", "model": "./draft", "draft_length": draft_length}
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("models")
+    draft = write_model(folder / "draft")
+    weights = load_file(draft / "model.safetensors")
+    noise = torch.Generator().manual_seed(3)
+    for name, values in weights.items():  # right often, and not always
+        weights[name] = values + 0.08 * torch.randn(values.shape, generator=noise)
+    save_file(weights, draft / "model.safetensors", {"format": "pt"})
+    return write_model(folder / "target"), draft
+
+
+def runner(models, kind: str, draft_length) -> ReferenceRunner:
+    of = recipe(method(kind, draft_length), max_batch_size=SLOTS)
+    draft = models[1] if kind == "draft_target" else None
+    return ReferenceRunner(of, models[0], draft, threads=1)
+
+
+def requests(**options) -> list[Request]:
+    return [
+        Request(f"p{i}", prompt, tokens, **options)
+        for i, (prompt, tokens) in enumerate(zip(PROMPTS, TOKENS, strict=True))
+    ]
+
+
+def traced(of: ReferenceRunner) -> list[PromptTrace]:
+    return [
+        PromptTrace(
+            prompt_id=completion.request_id,
+            prompt_tokens=completion.prompt_tokens,
+            limit=tokens,
+            emitted=len(completion.tokens),
+            offered=tuple(offered for offered, _ in places),
+            accepted=tuple(accepted for _, accepted in places),
+        )
+        for (completion, places), tokens in zip(
+            trace(of, requests()), TOKENS, strict=True
+        )
+    ]
+
+
+def really(of: ReferenceRunner, concurrency: int) -> Replayed:
+    """What the engine itself does with the same requests."""
+    calls = [
+        Call(r.id, BenchPrompt(r.id, "", (), r.prompt), r.max_new_tokens, r.sampling)
+        for r in requests()
+    ]
+    done = InProcess(of).run(calls, Load(concurrency=concurrency))
+    assert done.records is not None
+    steps = [
+        EngineStep(r.running, -1, r.drafted, r.accepted, r.emitted)
+        for r in done.records
+        if r.kind == "decode"
+    ]
+    own = {o.request_id: o.draft_steps or () for o in done.answered}
+    return Replayed(tuple(steps), own)
+
+
+def without_longest(found: Replayed) -> Replayed:
+    steps = tuple(step._replace(longest=-1) for step in found.steps)
+    return Replayed(steps, found.by_prompt)
+
+
+@pytest.mark.parametrize("kind", ["ngram", "draft_target"])
+@pytest.mark.parametrize("concurrency", [1, 2, 3])
+def test_every_draft_length_is_replayed_as_it_is(models, kind, concurrency):
+    traces = traced(runner(models, kind, LONGEST))
+    assert sum(sum(t.accepted) for t in traces) > 0
+    for length in range(1, LONGEST + 1):
+        found = replay(traces, concurrency, lambda _, k=length: k, group_size)
+        real = really(runner(models, kind, length), concurrency)
+        assert without_longest(found) == real
+        if concurrency == 1:
+            assert max(step.longest for step in found.steps) <= length
+
+
+schedules = st.dictionaries(
+    st.integers(1, SLOTS), st.integers(1, LONGEST), min_size=1
+).map(lambda entries: dict(sorted(entries.items())))
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.sampled_from(["ngram", "draft_target"]), schedules, st.integers(1, SLOTS))
+def test_every_schedule_is_replayed_as_it_is(models, kind, schedule, concurrency):
+    traces = traced(runner(models, kind, LONGEST))
+    found = replay(
+        traces, concurrency, lambda n: draft_length_at(schedule, n), group_size
+    )
+    real = really(runner(models, kind, schedule), concurrency)
+    assert without_longest(found) == real
+
+
+def test_the_answers_of_a_trace_are_those_of_plain_decoding(models):
+    of = runner(models, "draft_target", LONGEST)
+    answers = {c.request_id: c.tokens for c, _ in trace(of, requests())}
+    calls = [
+        Call(
+            r.id,
+            BenchPrompt(r.id, "", (), r.prompt),
+            r.max_new_tokens,
+            r.sampling,
+            speculate=False,
+        )
+        for r in requests()
+    ]
+    plain = InProcess(of).run(calls, Load(concurrency=1))
+    assert answers == {o.request_id: list(o.tokens or ()) for o in plain.answered}
+
+
+def test_sampled_requests_and_a_busy_engine_are_refused(models):
+    of = runner(models, "ngram", LONGEST)
+    with pytest.raises(UsageError, match="greedy decoding"):
+        trace(of, requests(sampling=SamplingParams(temperature=1.0)))
+    of.submit(requests()[0])
+    with pytest.raises(RunError, match="busy"):
+        trace(of, requests())
+
+
+def made(offered, accepted, limit=None) -> PromptTrace:
+    emitted = len(offered) + 1
+    return PromptTrace(
+        prompt_id="p",
+        prompt_tokens=3,
+        limit=limit or emitted,
+        emitted=emitted,
+        offered=offered,
+        accepted=accepted,
+    )
+
+
+def test_a_trace_by_hand():
+    """6 tokens: the prefill's, then steps that emit 3, 1 and 1."""
+    found = replay([made((4, 4, 4, 4, 4), (2, 4, 0, 0, 3))], 1, lambda _: 4)
+    assert found.by_prompt["p"] == (
+        DraftStep(4, 4, 2),
+        # two more may be emitted, and the last one is never a draft
+        DraftStep(1, 1, 0),
+        DraftStep(0, 0, 0),
+    )
+    assert found.acceptance_length == pytest.approx(1 + 2 / 3)
+
+
+def test_nothing_drafted_is_a_step_per_token():
+    found = replay([made((4,) * 5, (4,) * 5)], 1, lambda _: 0)
+    assert [step.emitted for step in found.steps] == [1] * 5
+    assert found.acceptance_length == 1.0
+
+
+def test_an_end_inside_a_draft_cuts_it():
+    found = replay([made((4, 4, 4), (4, 0, 0), limit=50)], 1, lambda _: 4)
+    assert found.by_prompt["p"] == (DraftStep(4, 4, 3),)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"offered": (1,)},
+        {"accepted": (2, 0)},
+        {"limit": 2},
+    ],
+)
+def test_a_trace_that_cannot_be_is_refused(changes):
+    values = {
+        "prompt_id": "p",
+        "prompt_tokens": 3,
+        "limit": 3,
+        "emitted": 3,
+        "offered": (1, 1),
+        "accepted": (1, 0),
+    }
+    PromptTrace(**values)
+    with pytest.raises(ValueError, match=r"tokens|places|emitted"):
+        PromptTrace(**(values | changes))

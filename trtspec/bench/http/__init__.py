@@ -1,0 +1,1 @@
+"""How a running OpenAI-compatible server is measured, over HTTP."""

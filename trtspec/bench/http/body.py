@@ -1,0 +1,45 @@
+"""What is asked of a server: the JSON of one request.
+
+Names are those of OpenAI's API. ``ignore_eos`` and ``top_k`` are extensions that vLLM
+(vllm/entrypoints/openai/chat_completion/protocol.py), TensorRT-LLM
+(tensorrt_llm/serve/openai_protocol.py) and SGLang have in common; they are sent only
+where they are asked for, because TensorRT-LLM and OpenAI refuse names they do not know.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from trtspec.bench.driver import BenchPrompt, Call
+from trtspec.bench.http.address import Api
+
+
+def request_body(call: Call, model: str, api: Api) -> bytes:
+    """Write a request that streams, and tells its token counts at the end.
+
+    :param model: as the server names it.
+    """
+    body: dict[str, Any] = {
+        "model": model,
+        **_prompt(call.prompt, api),
+        # newer as max_completion_tokens, which older servers do not know
+        "max_tokens": call.output_tokens,
+        "stream": True,
+        "stream_options": {"include_usage": True},
+        "temperature": call.sampling.temperature,
+        "top_p": call.sampling.top_p,
+        "seed": call.sampling.seed,
+    }
+    if call.sampling.top_k:
+        body["top_k"] = call.sampling.top_k
+    if call.ignore_end:
+        body["ignore_eos"] = True
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _prompt(prompt: BenchPrompt, api: Api) -> dict[str, Any]:
+    """Give the conversation, or for completions its texts without roles."""
+    if api == "chat":
+        return {"messages": [dict(message) for message in prompt.messages]}
+    return {"prompt": "\n\n".join(message["content"] for message in prompt.messages)}

@@ -1,0 +1,114 @@
+"""Which server answers at an address, before anything is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pydantic import JsonValue
+
+from trtspec.bench.http.address import API_KEY, Address, Api
+from trtspec.errors import RunError, UsageError
+
+if TYPE_CHECKING:
+    import httpx
+
+_FOUND = 200
+_DENIED = (401, 403)
+_SECONDS = 10.0
+_TOLD = ("owned_by", "max_model_len")
+"""Of a model in GET /v1/models: who serves it, and with vLLM its longest context."""
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A server that answers.
+
+    :param model: as it is named in the requests.
+    :param described: what the server says of itself.
+    """
+
+    address: Address
+    model: str
+    api: Api
+    described: Mapping[str, JsonValue] = field(default_factory=dict)
+
+
+def look_at(address: Address, model: str | None, api: Api) -> Server:
+    """Ask a server what it is.
+
+    :param model: as the user named it; None takes the server's first.
+    :raises RunError: if it cannot be reached, or lets nobody in.
+    :raises UsageError: if no model is named and it names none.
+    """
+    import httpx
+
+    headers = {"Authorization": address.authorization} if address.authorization else {}
+    with httpx.Client(
+        base_url=address.url,
+        headers=headers,
+        timeout=_SECONDS,
+        trust_env=not address.here,  # no proxy leads to this machine
+    ) as client:
+        reply = _get_models(client, address)
+        models = _models(reply)
+        name = model or _first(models, address)
+        described: dict[str, JsonValue] = {
+            "server": reply.headers.get("server"),
+            "version": _version(client),
+        }
+    entry = models.get(name, {})
+    described |= {key: entry[key] for key in _TOLD if entry.get(key) is not None}
+    return Server(address, name, api, described)
+
+
+def _get_models(client: httpx.Client, address: Address) -> httpx.Response:
+    import httpx
+
+    try:
+        reply = client.get("/v1/models")
+    except (httpx.HTTPError, ValueError) as error:
+        raise RunError(
+            f"no server answers: {str(error) or type(error).__name__}",
+            where=address.url,
+            action="see that it is running and ready, and that the address is its own",
+        ) from error
+    if reply.status_code in _DENIED:
+        raise RunError(
+            f"the server lets nobody in without a key (status {reply.status_code})",
+            where=address.url,
+            action=f"set {API_KEY} to a key that it takes",
+        )
+    return reply
+
+
+def _models(reply: httpx.Response) -> dict[str, dict[str, Any]]:
+    """Give what the server says of each model; empty if it has no such list."""
+    try:
+        rows = reply.json()["data"] if reply.status_code == _FOUND else []
+        return {str(row["id"]): row for row in rows}
+    except (ValueError, KeyError, TypeError):
+        return {}
+
+
+def _first(models: Mapping[str, object], address: Address) -> str:
+    if not models:
+        raise UsageError(
+            f"{address.url} names no models (GET /v1/models)",
+            where="--model",
+            action="say with --model which one to ask for",
+        )
+    return next(iter(models))
+
+
+def _version(client: httpx.Client) -> str | None:
+    """Give the server's version; None if it does not tell (only vLLM, trtllm-serve)."""
+    import httpx
+
+    try:
+        content = client.get("/version").json()
+    except (httpx.HTTPError, ValueError):
+        return None
+    version = content.get("version") if isinstance(content, dict) else None
+    return None if version is None else str(version)

@@ -1,0 +1,134 @@
+"""How bytes are sent and received: one HTTP connection per request in flight."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import urllib.request
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from trtspec.bench.http.address import Address
+from trtspec.bench.http.reply import Reply
+
+if TYPE_CHECKING:
+    import aiohttp
+
+Clock = Callable[[], float]
+Post = Callable[[bytes], Awaitable[Reply]]
+"""Sends a body and gives all that comes back; it never raises."""
+
+CONNECT_SECONDS = 10.0
+SILENCE_SECONDS = 600.0
+"""Longest wait for the next bytes: a long prompt behind many others takes its time."""
+_IDLE_SECONDS = 2.0
+"""How long a connection without a request is kept; servers close theirs after 5 s."""
+_NO_COMPRESSION = "identity"  # a compressor would hold chunks back
+
+
+def proxy_for(address: Address) -> str | None:
+    """Give the proxy that leads to a server; None if there is none.
+
+    Environment variables say it, as everywhere: HTTP_PROXY, HTTPS_PROXY, NO_PROXY.
+    """
+    if address.here or urllib.request.proxy_bypass(address.host):
+        return None
+    return urllib.request.getproxies().get(urlsplit(address.url).scheme)
+
+
+@asynccontextmanager
+async def open_transport(
+    address: Address, url: str, clock: Clock, silence: float = SILENCE_SECONDS
+) -> AsyncIterator[Post]:
+    """Keep connections to a server.
+
+    A request is sent when it goes to its connection: making one is no part of what a
+    server does for a request. Bytes get their time as soon as they are there; nothing
+    is looked at before the reply is whole.
+
+    :param url: that all bodies are sent to.
+    :param silence: seconds without a byte after which a reply is given up.
+    """
+    import aiohttp
+
+    headers = {
+        "Content-Type": "application/json",
+        "Accept": "text/event-stream",
+        "Accept-Encoding": _NO_COMPRESSION,
+    }
+    if address.authorization:
+        headers["Authorization"] = address.authorization
+    proxy = proxy_for(address)
+    timeout = aiohttp.ClientTimeout(
+        total=None, sock_connect=CONNECT_SECONDS, sock_read=silence
+    )
+    async with aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_IDLE_SECONDS),
+        cookie_jar=aiohttp.DummyCookieJar(),
+        headers=headers,
+        timeout=timeout,
+        trace_configs=[_noting_sends(clock)],
+    ) as session:
+
+        async def post(body: bytes) -> Reply:
+            reply = Reply()
+            try:
+                async with session.post(
+                    url,
+                    data=body,
+                    proxy=proxy,
+                    allow_redirects=False,
+                    trace_request_ctx=reply,
+                ) as response:
+                    reply.status = response.status
+                    reply.reason = response.reason or ""
+                    reply.kind = response.content_type
+                    add = reply.arrivals.append
+                    async for piece in response.content.iter_any():
+                        add((clock(), piece))
+            except asyncio.TimeoutError as error:
+                reply.broken = _timed_out(error, silence)
+            except (aiohttp.ClientError, OSError, ValueError) as error:
+                reply.broken = _in_words(error)
+            return reply
+
+        yield post
+
+
+def _noting_sends(clock: Clock) -> aiohttp.TraceConfig:
+    """Make aiohttp note in the reply when it has a connection and writes to it."""
+    import aiohttp
+
+    config = aiohttp.TraceConfig()
+
+    async def note(session: object, context: SimpleNamespace, _: object) -> None:
+        context.trace_request_ctx.sent_at = clock()
+
+    config.on_request_headers_sent.append(note)
+    return config
+
+
+def _timed_out(error: Exception, silence: float) -> str:
+    import aiohttp
+
+    if isinstance(error, aiohttp.ConnectionTimeoutError):
+        return f"no connection within {CONNECT_SECONDS:g} s"
+    return f"the server sent nothing for {silence:g} s"
+
+
+def _in_words(error: Exception) -> str:
+    import aiohttp
+
+    if isinstance(error, aiohttp.ClientConnectorError):
+        why = error.os_error.strerror or str(error.os_error)
+        if error.os_error.errno:
+            why = os.strerror(error.os_error.errno)
+        return f"no connection to the server: {why}"
+    if isinstance(error, aiohttp.ServerDisconnectedError | aiohttp.ClientPayloadError):
+        return "the server closed the connection"
+    if isinstance(error, ConnectionResetError):
+        return "the server reset the connection"
+    return f"the connection failed: {error or type(error).__name__}"

@@ -1,0 +1,1 @@
+"""Which draft length pays: what a drafter would have had accepted, replayed."""
