@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, get_args, get_origin
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
@@ -400,6 +400,7 @@ def test_doubts_about_the_prompts_are_no_difference():
     assert differences(of, of.model_copy(update={"prompts": prompts})) == ()
 
 
+@settings(deadline=None)
 @given(
     path=st.sampled_from([*MUST, *SHOWN, *IRRELEVANT]),
     other=st.sampled_from([*MUST, *SHOWN]),

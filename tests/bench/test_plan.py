@@ -62,7 +62,7 @@ def test_the_recipe_decides_what_the_user_leaves_open():
     settings = settings_for([of], Choices())
     assert (settings.output_tokens, settings.loads) == (33, ladder((1, 2)))
     assert (settings.temperature, settings.top_k, settings.top_p) == (0.5, 4, 0.9)
-    assert (settings.seed, settings.repeats, settings.control) == (6, 3, True)
+    assert (settings.seed, settings.repeats, settings.control) == (6, 5, True)
     assert not settings.fixed_length
 
 

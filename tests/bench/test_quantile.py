@@ -58,8 +58,15 @@ def test_blocks_that_differ_widen_it():
 def test_where_only_blocks_differ_it_is_the_t_interval_of_the_blocks():
     values = np.repeat([[1.0], [1.1], [1.2]], 20, axis=1)
     found, (low, high) = quantile_with_interval(table(values), 0.5)
-    half = 4.302653 * 0.1 / np.sqrt(3)
-    assert (found, low, high) == pytest.approx((1.1, 1.1 - half, 1.1 + half))
+    error = np.log([1.0, 1.1, 1.2]).std(ddof=1) / np.sqrt(3)
+    reach = np.exp(4.302653 * error)
+    assert (found, low, high) == pytest.approx((1.1, 1.1 / reach, 1.1 * reach))
+
+
+def test_a_time_is_never_bounded_below_by_less_than_nothing():
+    values = np.repeat([[1.0], [9.0], [0.1]], 20, axis=1)
+    _, (low, high) = quantile_with_interval(table(values), 0.5)
+    assert 0 < low < 1 < high
 
 
 def test_a_tail_of_blocks_that_differ_has_no_interval():

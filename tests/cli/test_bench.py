@@ -76,7 +76,8 @@ class Bench:
         return in_process_module.InProcess(runner, clock=clock, sleep=clock.sleep)
 
     def __call__(self, *arguments):
-        return _run(["bench", str(self.recipe), *map(str, arguments)])
+        few = () if "--repeats" in arguments else ("--repeats", "3")
+        return _run(["bench", str(self.recipe), *few, *map(str, arguments)])
 
     @property
     def runs(self):
@@ -232,7 +233,7 @@ def test_an_artifact_without_speculation_is_refused(bench, capsys):
         (["--by-category"], "prompts have no category"),
         (["--url", "ftp://x"], "is no address"),
         (["--url", "http://x"], "either artifacts or recipes, or --url"),
-        (["--resume", "runs/x"], "artifacts beside --resume"),
+        (["--resume", "runs/x"], "artifacts, repeats beside --resume"),
     ],
 )
 def test_bad_input_ends_with_one_message_and_no_run(bench, capsys, arguments, words):

@@ -31,7 +31,7 @@ class Choices:
     limit: int | None = None
     output_tokens: int | None = None
     loads: tuple[Load, ...] | None = None
-    repeats: int = 3
+    repeats: int = 5
     draft_lengths: tuple[int, ...] = ()
     control: bool = True
     fixed_length: bool = False

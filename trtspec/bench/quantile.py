@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from math import log
+from math import exp, log
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,12 +64,19 @@ class Table:
         return spread_of(beyond.reshape(self.blocks, self.prompts))
 
     def median_from_blocks(self, value: float) -> Interval:
-        """Give the t interval of the blocks' medians, around that of all."""
+        """Give the t interval of the blocks' medians, around that of all.
+
+        Times are positive: then it is that of their logarithms.
+        """
         own = np.array(
             [np.median(self.values[self.block == b]) for b in range(self.blocks)]
         )
+        positive = value > 0 and bool((own > 0).all())
+        own = np.log(own) if positive else own
         error = float(own.std(ddof=1)) / len(own) ** 0.5
         half = t_quantile(len(own) - 1) * error
+        if positive:
+            return value * exp(-half), value * exp(half)
         return value - half, value + half
 
 

@@ -106,7 +106,7 @@ class _Remembering(click.Command):
 @click.option(
     "--repeats",
     type=click.IntRange(1),
-    default=3,
+    default=5,
     show_default=True,
     help="Counted blocks per arm; below 3 no claim is made.",
 )
