@@ -342,6 +342,23 @@ def test_a_failure_to_save_is_told_even_if_nobody_reads(bench, monkeypatch, caps
     assert "cannot be written" in capsys.readouterr().err
 
 
+def test_forced_acceptance_runs_if_asked_and_gives_no_speed_up(
+    bench, capsys, monkeypatch
+):
+    monkeypatch.setenv("TLLM_SPEC_DECODE_FORCE_NUM_ACCEPTED_TOKENS", "1.6")
+    assert bench() == 2
+    assert bench.runs == []
+    assert bench("--forced") == 6
+    shown = capsys.readouterr().out
+    verdicts = [line for line in shown.splitlines() if "-> no claim" in line]
+    assert len(verdicts) == 2
+    assert all("acceptance length 2.6" in line for line in verdicts)
+    assert "warning: $TLLM_SPEC_DECODE_FORCE_NUM_ACCEPTED_TOKENS" in shown
+    assert "1.50x" not in shown
+    comparison = bench.result.cells[0].comparisons["on"]
+    assert set(comparison.ratios.values()) == {None}
+
+
 def stopped(bench):
     """Stop the run in its second round, as Ctrl-C would."""
 

@@ -76,7 +76,7 @@ class Comparison(Record):
 
     ratios: dict[str, Ratio | None] = Field(
         description="Arm / baseline, by metric and percentile: output_throughput, "
-        "ttft.p50, e2e.p95, ..."
+        "ttft.p50, e2e.p95, ... All null where a fatal doubt takes their meaning away."
     )
     outputs: Outputs = Field(description="Tokens compared.")
     verdict: Verdict = Field(description="What may be said.")

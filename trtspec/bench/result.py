@@ -68,8 +68,10 @@ class Settings(Record):
         description="Limits in seconds that a good request keeps: ttft, tpot, e2e.",
     )
     confidence: float = Field(default=CONFIDENCE, description="Of the intervals.")
-    resamples: int = Field(default=DRAWS, description="Ladders drawn for a break-even.")
-    bootstrap_seed: int = Field(default=SEED, description="Of these draws.")
+    break_even_draws: int = Field(
+        default=DRAWS, description="Ladders drawn for the interval of a break-even."
+    )
+    break_even_seed: int = Field(default=SEED, description="Of these draws.")
 
     @property
     def greedy(self) -> bool:

@@ -138,6 +138,9 @@ def _comparison(
     off = baseline.data
     ratios = ratios_between(Statistics(on), baseline)
     doubts = doubts_of(plan, on, off)
+    fatal = [doubt.what for doubt in doubts if doubt.fatal]
+    if fatal:  # a number that means nothing is not there to be quoted
+        ratios = dict.fromkeys(ratios)
     drafted = [s.drafted for s in on.samples]
     return Comparison(
         ratios=ratios,
@@ -151,7 +154,7 @@ def _comparison(
             prompts=len({s.prompt_id for s in off.samples}),
             drafted=None if None in drafted else sum(d or 0 for d in drafted),
             control=control,
-            doubts=[doubt.what for doubt in doubts if doubt.fatal],
+            doubts=fatal,
         ),
         lossy="; ".join(sorted({s.lossy for s in on.samples if s.lossy})),
         doubts=doubts,

@@ -124,6 +124,12 @@ class _Remembering(click.Command):
     help="Limits in seconds, such as ttft=0.5,tpot=0.05: requests that keep them "
     "are counted.",
 )
+@click.option(
+    "--forced",
+    is_flag=True,
+    help="Run although a variable forces acceptance: for timings of the engine; text "
+    "and speed-up mean nothing, and the result says so.",
+)
 @click.option("--device", help="Torch device of backend reference.  [default: cpu]")
 @click.option("--threads", type=click.IntRange(1), help="CPU threads of the engine.")
 @click.option(

@@ -111,12 +111,11 @@ def _nothing_accepted(on: ArmData, off: ArmData) -> Iterator[Doubt]:
     ):
         return
     gain = _throughput(on) > _throughput(off)
-    end = (
-        ": a gain is not speculation's"
-        if gain
-        else ": drafter and target may not belong together"
+    what = (
+        f"arm {on.arm}: no draft token was accepted in {steps} steps: speculation does "
+        "nothing; look at the kind of the head, at cache reuse and at the draft's "
+        f"precision first{', and a gain is not its own' if gain else ''}"
     )
-    what = f"arm {on.arm}: no draft token was accepted in {steps} steps{end}"
     yield Doubt(id="nothing-accepted", what=what, fatal=gain)
 
 
