@@ -25,7 +25,7 @@ def break_even(ladder: Mapping[int, Ratio | None]) -> BreakEven:
     rung is normal around its estimate, with the spread that gives its own interval,
     and independent of the others, whose blocks ran at other times. A drawn ladder that
     does not cross counts as its end, so an interval that reaches an end of the ladder
-    may be open there.
+    may be open there; one that reaches both says nothing.
 
     :param ladder: on / off output throughput by concurrency.
     """
@@ -49,6 +49,10 @@ def break_even(ladder: Mapping[int, Ratio | None]) -> BreakEven:
     drawn = _first_falls(places, _draw(centers, lows, highs))
     tail = (1 - CONFIDENCE) / 2
     low, high = np.quantile(drawn, [tail, 1 - tail])
+    if low <= places[0] and high >= places[-1]:
+        return BreakEven(
+            kind="no claim", reason="it may lie anywhere on this ladder; repeat more"
+        )
     return BreakEven(
         kind="crossing",
         concurrency=float(np.exp(crossing)),
