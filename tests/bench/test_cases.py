@@ -53,7 +53,7 @@ def spoken(request) -> list[int]:
 
 def test_case_16_a_random_token_ids():
     ids = np.random.default_rng(16).integers(0, 49152, (64, 256))
-    prompts = [prompt(f"p{i}", "", tuple(row.tolist())) for i, row in enumerate(ids)]
+    prompts = [prompt(f"p{i}", f"{i}", tuple(r.tolist())) for i, r in enumerate(ids)]
     doubts = prompt_doubts(prompts)
     assert [doubt.id for doubt in doubts] == ["random-prompts"]
     comparison = measured(FakeRunner(), doubts, fixed_length=True)

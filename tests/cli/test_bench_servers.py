@@ -29,6 +29,8 @@ def folder(tmp_path, monkeypatch):
 
 def bench(*arguments, prompts=True):
     more = ["--prompts", "p.jsonl"] if prompts else []
+    if "--repeats" not in arguments and "--resume" not in arguments:
+        more += ["--repeats", "3"]
     return _run(["bench", *map(str, arguments), *more])
 
 

@@ -31,7 +31,7 @@ import sys
 from rich.console import Console
 from trtspec.cli import main, schema
 
-schema.command.callback = lambda: Console().print("a table")
+schema.command.callback = lambda **given: Console().print("a table")
 sys.argv = ["trtspec", "schema"]
 main.main()
 """
