@@ -12,8 +12,7 @@ from trtspec.errors import RecipeError, UsageError
 
 
 @pytest.fixture(autouse=True)
-def _own_caches(tmp_path_factory, monkeypatch):
-    caches = tmp_path_factory.mktemp("caches")
+def _own_caches(caches, monkeypatch):
     monkeypatch.setenv("TRTSPEC_CACHE", str(caches / "trtspec"))
 
 

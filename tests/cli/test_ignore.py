@@ -16,8 +16,8 @@ IGNORE = ["--ignore", "context-length"]
 
 
 @pytest.fixture(autouse=True)
-def _own_caches(tmp_path_factory, monkeypatch):
-    monkeypatch.setenv("TRTSPEC_CACHE", str(tmp_path_factory.mktemp("caches")))
+def _own_caches(caches, monkeypatch):
+    monkeypatch.setenv("TRTSPEC_CACHE", str(caches))
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
 
 

@@ -21,8 +21,7 @@ SLOW = {"torch", "transformers", "scipy", "huggingface_hub", "tensorrt_llm"}
 
 
 @pytest.fixture(autouse=True)
-def own_caches(tmp_path_factory, monkeypatch):
-    caches = tmp_path_factory.mktemp("caches")
+def own_caches(caches, monkeypatch):
     monkeypatch.setenv("TRTSPEC_CACHE", str(caches / "trtspec"))
     monkeypatch.setenv("HF_HUB_CACHE", str(caches / "hub"))
     return caches

@@ -24,8 +24,7 @@ BUNDLED = Path(__file__).parents[2] / "recipes" / "smollm2-135m" / "ngram.yaml"
 
 
 @pytest.fixture(autouse=True)
-def _own_caches(tmp_path_factory, monkeypatch):
-    caches = tmp_path_factory.mktemp("caches")
+def _own_caches(caches, monkeypatch):
     monkeypatch.setenv("TRTSPEC_CACHE", str(caches / "trtspec"))
 
 

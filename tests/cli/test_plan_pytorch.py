@@ -18,8 +18,7 @@ NODES = {"target": {"tensor_parallel": 2}, "pytorch": {"gpus_per_node": 1}}
 
 
 @pytest.fixture(autouse=True)
-def _own_caches(tmp_path_factory, monkeypatch):
-    caches = tmp_path_factory.mktemp("caches")
+def _own_caches(caches, monkeypatch):
     monkeypatch.setenv("TRTSPEC_CACHE", str(caches / "trtspec"))
     monkeypatch.setenv("HF_HUB_CACHE", str(caches / "hub"))
 

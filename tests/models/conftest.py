@@ -4,8 +4,7 @@ import pytest
 
 
 @pytest.fixture(autouse=True)
-def _own_caches(tmp_path_factory, monkeypatch):
-    caches = tmp_path_factory.mktemp("caches")
+def _own_caches(caches, monkeypatch):
     monkeypatch.setenv("TRTSPEC_CACHE", str(caches / "trtspec"))
     monkeypatch.setenv("HF_HUB_CACHE", str(caches / "hub"))
     monkeypatch.delenv("TRTSPEC_DEMO_WHEEL", raising=False)

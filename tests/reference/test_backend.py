@@ -25,8 +25,7 @@ BACKEND = ReferenceBackend()
 
 
 @pytest.fixture(autouse=True)
-def _own_caches(tmp_path_factory, monkeypatch):
-    caches = tmp_path_factory.mktemp("caches")
+def _own_caches(caches, monkeypatch):
     monkeypatch.setenv("TRTSPEC_CACHE", str(caches / "trtspec"))
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
 

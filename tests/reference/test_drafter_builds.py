@@ -42,8 +42,7 @@ every_method = pytest.mark.parametrize("method", METHODS)
 
 
 @pytest.fixture(autouse=True)
-def _own_caches(tmp_path_factory, monkeypatch):
-    caches = tmp_path_factory.mktemp("caches")
+def _own_caches(caches, monkeypatch):
     monkeypatch.setenv("TRTSPEC_CACHE", str(caches / "trtspec"))
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
 

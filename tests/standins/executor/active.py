@@ -22,18 +22,16 @@ from tests.standins.executor.responses import (
 from tests.standins.executor.sampling import Chooser
 from tests.standins.executor.words import FinishReason
 from trtspec.reference.acceptance import Acceptance
-from trtspec.reference.slots import Row
-from trtspec.reference.tree import NO_DRAFT, DraftTree
+from trtspec.reference.tree import NO_DRAFT, ROOT, DraftTree
 
 
 class Active:
-    """A request in a slot of the model."""
+    """A request that was admitted."""
 
     def __init__(
-        self, record: RequestRecord, engine: Engine, plan: Speculation, slot: int
+        self, record: RequestRecord, engine: Engine, plan: Speculation
     ) -> None:
         self.record = record
-        self.slot = slot
         self.is_cancelled = False
         self.finish = FinishReason.NOT_FINISHED
         self._has_verified = False
@@ -61,11 +59,8 @@ class Active:
             return self._result([])
         first = self._iterations == 0
         tree = self._external() if first else self._own()
-        logits = self._verify(tree, first)
+        logits = self._verify(tree)
         outcome = self._accept(tree, logits)
-        behind = len(self.record.prompt) - 1 if first else 0
-        kept = [*range(behind + 1), *(behind + 1 + node for node in outcome.path)]
-        self._engine.slots.keep(self.slot, kept)
         self._iterations += 1
         new = self._emit(tree, outcome)
         # a request with external drafts ends after its one verification
@@ -93,14 +88,13 @@ class Active:
         _, n, g = self._plan.lookahead if own is None else _sizes(own)
         return tuple(trees.beams(g, n - 1))
 
-    def _verify(self, tree: DraftTree, first: bool) -> Tensor:
+    def _verify(self, tree: DraftTree) -> Tensor:
         """Logits after the pending token and after each node: [1 + nodes, rows]."""
-        if first:
-            row = Row((*self._tokens, *tree.tokens))
-        else:
-            row = Row((self._tokens[-1], *tree.tokens), tree)
-        logits = self._engine.slots.forward(self.slot, [row], last_only=False)[0]
-        return logits[-1 - len(tree) :]
+        texts = [tuple(self._tokens)]
+        for token, parent in zip(tree.tokens, tree.parents, strict=True):
+            above = texts[0] if parent == ROOT else texts[1 + parent]
+            texts.append((*above, token))
+        return torch.stack([self._engine.logits(text) for text in texts])
 
     def _accept(self, tree: DraftTree, logits: Tensor) -> Acceptance:
         draft = self._request.external_draft_tokens_config

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 
 from tests.standins import weights
 from tests.standins.executor.values import AssertionFailedError, require
+from tests.standins.llm.llama import Llama, is_plain_llama
 from tests.standins.machine import Machine
 from trtspec.trtllm import facts
 
@@ -58,25 +60,43 @@ class Engine:
     def number(self, key: str) -> int:
         return int(self.pretrained.get(key, 0))
 
-    @cached_property
-    def slots(self) -> Any:
-        """The weights behind slots, computed in float32.
+    def logits(self, text: Sequence[int]) -> Any:
+        """Logits [vocabulary] behind a text, computed in float32.
 
-        They were rounded to the engine's type; computing in it too would only make
-        the result depend on how many tokens are verified at once.
+        The weights were rounded to the engine's type; computing in it too would only
+        make the result depend on how many tokens are verified at once.
         """
-        from trtspec.reference.hf import load_causal_lm
-        from trtspec.reference.slots import SlotModel
+        import torch
 
+        return torch.from_numpy(self._model.logits(text))
+
+    @cached_property
+    def _model(self) -> Any:
         tensors, metadata = weights.read(self.folder / "rank0.engine")
+        config = json.loads(metadata["hf_config"])
+        if is_plain_llama(config):
+            return Llama(config, tensors)
+        return OtherFamily(config, tensors)
+
+
+class OtherFamily:
+    """A model that transformers computes; nothing is kept from one text to the next."""
+
+    def __init__(self, config: Json, tensors: dict[str, weights.Tensor]) -> None:
+        from trtspec.reference.hf import load_causal_lm
+
         with tempfile.TemporaryDirectory() as scratch:
             folder = Path(scratch)
-            (folder / "config.json").write_text(metadata["hf_config"])
+            (folder / "config.json").write_text(json.dumps(config))
             wide = {name: tensor.cast("float32") for name, tensor in tensors.items()}
             weights.write(folder / "model.safetensors", wide, {"format": "pt"})
-            model = load_causal_lm(folder, "float32", "cpu")
-        longest = int(self.build["max_seq_len"]) + self.max_draft_len
-        return SlotModel(model, SLOTS, longest, self.max_draft_len + 1)
+            self._model = load_causal_lm(folder, "float32", "cpu")
+
+    def logits(self, text: Sequence[int]) -> Any:
+        import torch
+
+        with torch.inference_mode():
+            return self._model(torch.tensor([list(text)])).logits[0, -1].numpy()
 
 
 def open_engine(folder: Path, version: str, machine: Machine) -> Engine:

@@ -133,7 +133,7 @@ class _Executor:
             active.is_cancelled |= active.record.id == id
         for record in [r for r in self._waiting if r.id == id]:
             self._waiting.remove(record)
-            cancelled = self._start(record, 0)
+            cancelled = Active(record, self._engine, self._plan)
             cancelled.is_cancelled = True
             self._answer(cancelled)
 
@@ -190,21 +190,19 @@ class _Executor:
             self._answer(active)
             if active.is_over:
                 self._running.remove(active)
-                self._engine.slots.clear(active.slot)
 
     def _join(self) -> None:
         built = int(self._engine.build["max_batch_size"])
         most = min(self._config.max_batch_size or built, SLOTS)
         while self._waiting and len(self._running) < most:
             record = self._waiting.popleft()
-            free = set(range(SLOTS)) - {active.slot for active in self._running}
             try:
                 admit(record, self._engine, self._gathers_logits, self._beams)
             except RequestError as error:
                 record.error = str(error)
                 self._put(record.id, str(error))
             else:
-                self._running.append(self._start(record, min(free)))
+                self._running.append(Active(record, self._engine, self._plan))
 
     @property
     def _gathers_logits(self) -> bool:
@@ -214,9 +212,6 @@ class _Executor:
     @property
     def _beams(self) -> int:
         return int(self._config.max_beam_width)
-
-    def _start(self, record: RequestRecord, slot: int) -> Active:
-        return Active(record, self._engine, self._plan, slot)
 
     def _answer(self, active: Active) -> None:
         result = active.step()

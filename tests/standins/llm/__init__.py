@@ -13,17 +13,21 @@ from tests.standins.machine import Machine
 __all__ = ["argument_classes", "members"]
 
 
-@cache
 def argument_classes(version: str, root: str) -> dict[str, Any]:
-    """Everything in ``tensorrt_llm.llmapi.llm_args``."""
+    """Everything in ``tensorrt_llm.llmapi.llm_args``; its notes go to this root now."""
     from tests.standins.llm.classes import make_classes
 
     return make_classes(Version(version), Machine(Path(root)).note)
 
 
-@cache
 def members(version: str, root: str) -> dict[str, Any]:
     """``LLM``, ``SamplingParams`` and what belongs to them."""
+    argument_classes(version, root)
+    return _members(version, root)
+
+
+@cache
+def _members(version: str, root: str) -> dict[str, Any]:
     from tests.standins.llm.llm import make_llm
     from tests.standins.llm.request import CompletionOutput, RequestError, RequestOutput
     from tests.standins.llm.sampling import SamplingParams

@@ -1,13 +1,14 @@
-"""How is a Hugging Face checkpoint opened, and what does it say one token later?"""
+"""How is a Hugging Face checkpoint opened, and what does it say of itself?"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+from tests.standins.llm.llama import Llama
 
 MOST_SLOTS = 64
 """Most requests at once, whatever ``max_batch_size`` says."""
@@ -53,23 +54,8 @@ class Checkpoint:
         return Tokenizer.from_file(str(path))
 
     @cached_property
-    def model(self) -> Any:
-        import torch
-
-        from trtspec.reference.hf import load_causal_lm
-        from trtspec.reference.slots import SlotModel
-
-        torch.set_num_threads(1)
-        model = load_causal_lm(self.folder, "float32", "cpu")
-        return SlotModel(model, self.slots, self.longest, 1)
-
-    def read(self, slot: int, tokens: Sequence[int]) -> Any:
-        """Extend a slot; the logits [vocabulary] after the last token."""
-        from trtspec.reference.slots import Row
-
-        logits = self.model.forward(slot, [Row(tuple(tokens))], last_only=True)
-        self.model.keep(slot, range(len(tokens)))
-        return logits[0]
+    def model(self) -> Llama:
+        return Llama.open(self.folder)
 
 
 def open_checkpoint(folder: Path, args: Any) -> Checkpoint:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, ClassVar, Literal
 
 from packaging.version import Version
@@ -53,8 +54,18 @@ class Strict(BaseModel):
 def make_classes(version: Version, note: Note) -> dict[str, Any]:
     """Every class of the module, by name.
 
+    They are made once for each version: whoever asked last is told.
+
     :param note: is told of each deprecated key that is used.
     """
+    classes = dict(_made(version))
+    for made in classes.values():
+        made.note_ = staticmethod(note)
+    return classes
+
+
+@cache
+def _made(version: Version) -> dict[str, Any]:
     speculation = llm_args.speculation_classes()
     names = [n for n in llm_args.arg_classes() if n != llm_args.BASE]
     held = [n for n in names if n not in speculation or _type(n, version)]
@@ -63,7 +74,7 @@ def make_classes(version: Version, note: Note) -> dict[str, Any]:
     last = llm_args.TOP_LEVEL
     order = sorted(held, key=lambda name: (name == last, name in speculation))
     for name in order:
-        classes[name] = _make(name, version, note, classes)
+        classes[name] = _make(name, version, classes)
     classes["LlmArgs"] = classes[llm_args.TOP_LEVEL]
     return classes
 
@@ -72,7 +83,7 @@ def _type(name: str, version: Version) -> str | None:
     return llm_args.decoding_type(name, version)
 
 
-def _make(name: str, version: Version, note: Note, classes: dict[str, Any]) -> Any:
+def _make(name: str, version: Version, classes: dict[str, Any]) -> Any:
     described = llm_args.keys(name, version)
     fields = {key.name: _field(key, classes) for key in described.values()}
     if name == llm_args.TOP_LEVEL:
@@ -83,8 +94,7 @@ def _make(name: str, version: Version, note: Note, classes: dict[str, Any]) -> A
         spelled = _type(name, version)
         fields["decoding_type"] = (Literal[spelled], spelled)
     made = create_model(name, __base__=Strict, **fields)
-    made.version_, made.note_ = version, staticmethod(note)
-    made.keys_ = described
+    made.version_, made.keys_ = version, described
     return made
 
 

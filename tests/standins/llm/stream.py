@@ -24,20 +24,17 @@ class TrueStream:
 
     def look(self, start: int, count: int) -> list[int]:
         """Output tokens from ``start`` on; fewer where the slot is full."""
-        if not self.said:
-            self.checkpoint.model.clear(self.slot)
-            self._say(self.prompt)
         room = self.checkpoint.longest - len(self.prompt)
-        while len(self.said) < min(start + count, room):
-            self._say([self.said[-1]])
+        while len(self.said) < max(min(start + count, room), 1):
+            text = (*self.prompt, *self.said)
+            self.said.append(self._choose(self.checkpoint.model.logits(text)))
         return self.said[start : start + count]
-
-    def _say(self, tokens: list[int]) -> None:
-        self.said.append(self._choose(self.checkpoint.read(self.slot, tokens)))
 
     def _choose(self, logits: Any) -> int:
         if self.sampling is None:
             return int(logits.argmax())
+        import torch
+
         from trtspec.reference.chance import SeededChance
         from trtspec.reference.sampling import distribution
         from trtspec.run import SamplingParams
@@ -51,7 +48,7 @@ class TrueStream:
             top_k=self.sampling.top_k or 0,
             top_p=1.0 if self.sampling.top_p is None else self.sampling.top_p,
         )
-        return int(self._chance.draw(distribution(logits, asked)))
+        return int(self._chance.draw(distribution(torch.from_numpy(logits), asked)))
 
 
 def honoured(params: Any, config: Any, family: str, two_model: bool) -> Any:

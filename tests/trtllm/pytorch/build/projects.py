@@ -17,6 +17,13 @@ from trtspec.recipe import load_recipe
 from trtspec.trtllm.installation import Installation, assumed_for
 from trtspec.trtllm.pytorch.build.backend import PyTorchBackend
 
+
+def write_shallow_dflash(folder: Path) -> Path:
+    """Write a DFlash drafter of a target with two layers."""
+    layers = {"mask_token_id": 15, "target_layer_ids": [0, 1, 2]}
+    return write_dflash(folder, dflash_config=layers)
+
+
 LIMITS = {"max_batch_size": 2, "max_input_tokens": 16, "max_total_tokens": 40}
 FIELDS = {
     "ngram": {"draft_length": 3},
@@ -32,7 +39,7 @@ DRAFTERS = {
     "draft_target": write_draft,
     "pard": write_draft,
     "eagle3": write_eagle3,
-    "dflash": write_dflash,
+    "dflash": write_shallow_dflash,
 }
 MAIN = "1.4.0rc4"
 
