@@ -76,6 +76,7 @@ def test_without_an_interval_nothing_can_be_told():
     assert visible_difference(None) is None
     assert visible_difference(ratio(0.1, 4).model_copy(update={"error": None})) is None
     assert visible_difference(ratio(50.0, 1)) is None
+    assert visible_difference(ratio(1.0, 2)) is None  # of more than ten times as fast
 
 
 @pytest.mark.parametrize(

@@ -113,3 +113,38 @@ def test_two_watchers_can_be_told_at_once():
     both.block_failed([failure])
     assert seen[0] == seen[1]
     assert len(seen[0]) == 2
+
+
+MARKUP = "[red]un[/x]closed :warning: [/]"
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_names_and_errors_are_no_markup(terminal):
+    """A server's error with brackets in it must not end the run."""
+    stream = io.StringIO()
+    console = Console(file=stream, width=200, force_terminal=terminal)
+    with watching(console, 2, 1) as watcher:
+        for name in ("off", MARKUP):
+            watcher.block_started(name, 1, MARKUP)
+            watcher.request_finished()
+            watcher.block_finished(block(arm=name))
+        watcher.block_failed(
+            [Failure(arm=MARKUP, block=1, load="c1", prompt_id="p", what=MARKUP)]
+        )
+    assert stream.getvalue().count(MARKUP) >= 2
+    assert "⚠" not in stream.getvalue()
+
+
+def test_a_long_line_of_a_log_stays_one():
+    stream = io.StringIO()
+    with watching(Console(file=stream, width=80), 2, 1) as watcher:
+        watcher.block_started("a" * 200, 1, "concurrency 1")
+        watcher.block_finished(block(arm="a" * 200))
+        watcher.block_failed(
+            [
+                Failure(
+                    arm="on", block=1, load="c1", prompt_id="p", what="two\nlines " * 30
+                )
+            ]
+        )
+    assert len(stream.getvalue().splitlines()) == 2

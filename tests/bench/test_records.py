@@ -16,6 +16,9 @@ from trtspec.bench.records import Load, Resources, warm_up_prompts
     [
         {"e2e": math.nan},
         {"ttft": math.inf},
+        {"ttft": -0.1},
+        {"e2e": -1.0},
+        {"e2e": 1e300},
         {"output_tokens": 0},
         {"block": 0},
         {"accepted": -1},
@@ -92,3 +95,12 @@ def test_every_field_says_what_it_is():
     for record in (sample(), block(), of, of.settings, of.arms[0], Resources()):
         for name, field in type(record).model_fields.items():
             assert field.description, name
+
+
+def test_rates_that_nearly_agree_are_loads_of_their_own():
+    """Under one key the second would be taken as measured already."""
+    rates = (2.0, 0.5, 0.12345678, 0.12345679, 1_000_000.0, 1_000_001.0, 1 / 3)
+    loads = [Load(arrivals="poisson", rate=rate) for rate in rates]
+    assert len({load.key for load in loads}) == len(rates)
+    assert len({load.words for load in loads}) == len(rates)
+    assert [load.key for load in loads[:2]] == ["poisson2", "poisson0.5"]

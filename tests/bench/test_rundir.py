@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import errno
 import json
+import os
+import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
-from tests.bench.fakes import FakeRunner, arms, no_resources, plan, run
+from tests.bench.fakes import FakeRunner, arms, block, no_resources, plan, run, sample
 from trtspec.bench.measure import Session, measure
+from trtspec.bench.records import Failure
 from trtspec.bench.result import BenchResult, json_schema
 from trtspec.bench.rundir import (
     BLOCKS,
@@ -17,6 +22,7 @@ from trtspec.bench.rundir import (
     RESULT,
     SAMPLES,
     RunDirectory,
+    load_raw,
     load_run,
     result_of,
 )
@@ -235,3 +241,134 @@ def test_the_log_has_the_time_of_every_line(tmp_path):
     directory.note("second")
     lines = (tmp_path / "r" / "log.txt").read_text().splitlines()
     assert [line.partition(" ")[2] for line in lines] == ["first", "second"]
+
+
+LINE_ENDS = "a\u2028b\u2029c\x85d\x1ce\x0bf"
+"""What ends a line for ``str.splitlines`` and not for JSON."""
+
+
+def test_texts_with_every_sign_that_ends_a_line_are_read_back(tmp_path):
+    of = plan(8, repeats=1)
+    directory = RunDirectory.create(tmp_path / "r", of)
+    texts = [sample(arm=a, prompt_id=LINE_ENDS, text=LINE_ENDS) for a in ("off", "on")]
+    for one in texts:
+        directory.add_block(block(arm=one.arm), [one])
+    directory.add_failures(
+        [Failure(arm="on", block=1, load="c9", prompt_id="p", what=LINE_ENDS)]
+    )
+    directory.finish(partial=False)
+    raw = load_run(tmp_path / "r").raw
+    assert list(raw.samples) == texts
+    assert raw.failures[0].what == LINE_ENDS
+    assert list(RunDirectory.reopen(tmp_path / "r").raw.samples) == texts
+
+
+IN_A_LOCALE = """
+import sys
+from pathlib import Path
+from tests.bench.fakes import block, plan, sample
+from trtspec.bench.rundir import RunDirectory
+directory = RunDirectory.create(Path(sys.argv[1]), plan(8, repeats=1))
+odd = sample(prompt_id="gr\\u00f6\\u00dfe \\u4f60", text="\\U0001f600")
+directory.add_block(block(), [odd])
+directory.note("gr\\u00f6\\u00dfe")
+"""
+
+
+def test_records_are_utf_8_whatever_the_locale_is(tmp_path):
+    """Where Python's own encoding is ASCII, as in a bare container."""
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    done = subprocess.run(
+        [sys.executable, "-c", IN_A_LOCALE, str(tmp_path / "r")],
+        env={**os.environ, **plain},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    (read,) = load_raw(tmp_path / "r").samples
+    assert (read.prompt_id, read.text) == ("größe 你", "\U0001f600")
+
+
+def test_a_block_that_lost_a_sample_is_measured_again(tmp_path):
+    whole = run(FakeRunner(), plan(8, concurrency=(1, 2)), tmp_path / "r")
+    lines = (tmp_path / "r" / SAMPLES).read_text().splitlines(keepends=True)
+    (tmp_path / "r" / SAMPLES).write_text("".join(lines[:3] + lines[4:]))
+    with pytest.raises(UsageError, match=r"lacks records that result\.json counts"):
+        load_run(tmp_path / "r")
+    (tmp_path / "r" / RESULT).unlink()
+    killed = load_run(tmp_path / "r").result
+    assert killed.partial
+    assert killed.cells[0].blocks == 2
+    done, runner = resumed(tmp_path / "r")
+    assert done.result.cells == whole.result.cells
+    counted = {r.id.rpartition("/")[2] for r in runner.submitted}
+    assert counted == {"0", "1"}  # the warm-up, and the block that was not whole
+
+
+def test_samples_that_are_not_there_at_all_are_asked_for(tmp_path):
+    run(FakeRunner(), plan(8), tmp_path / "r")
+    (tmp_path / "r" / SAMPLES).unlink()
+    with pytest.raises(UsageError, match="put them back"):
+        load_run(tmp_path / "r")
+
+
+@pytest.mark.parametrize("name", [BLOCKS, SAMPLES])
+def test_records_that_are_there_twice_do_not_count_twice(tmp_path, name):
+    """Two processes in one directory, or a file that was appended to itself."""
+    run(FakeRunner(), plan(8), tmp_path / "r")
+    with (tmp_path / "r" / name).open("a") as file:
+        file.write((tmp_path / "r" / name).read_text())
+    with pytest.raises(UsageError, match=rf"{name}: c1 / off / 1.* is there twice"):
+        load_run(tmp_path / "r")
+
+
+def test_a_result_that_was_edited_has_no_say(tmp_path):
+    done = run(FakeRunner(), plan(8), tmp_path / "r")
+    assert not load_run(tmp_path / "r").file_differs
+    text = (tmp_path / "r" / RESULT).read_text()
+    assert text.count('"estimate"') > 1
+    forged = re.sub(r'"estimate": 1\.\d+', '"estimate": 9.5', text, count=1)
+    assert forged != text
+    (tmp_path / "r" / RESULT).write_text(forged)
+    read = load_run(tmp_path / "r")
+    assert read.file_differs
+    assert read.result.cells == done.result.cells
+
+
+def test_the_last_digits_of_another_machine_are_no_edit(tmp_path):
+    run(FakeRunner(), plan(8), tmp_path / "r")
+    document = json.loads((tmp_path / "r" / RESULT).read_text())
+    ratio = document["cells"][0]["comparisons"]["on"]["ratios"]["output_throughput"]
+    ratio["estimate"] *= 1 + 1e-12
+    verdict = document["cells"][0]["comparisons"]["on"]["verdict"]
+    verdict["reason"] = "as another version put it"
+    (tmp_path / "r" / RESULT).write_text(json.dumps(document))
+    assert not load_run(tmp_path / "r").file_differs
+
+
+def test_a_partial_result_does_not_hide_what_was_measured_after_it(tmp_path):
+    """Stopped, gone on with, then killed: result.json is that of the first stop."""
+    interrupted(tmp_path / "r", after=30)
+    old = (tmp_path / "r" / RESULT).read_text()
+    done, _ = resumed(tmp_path / "r")
+    (tmp_path / "r" / RESULT).write_text(old)
+    read = load_run(tmp_path / "r").result
+    assert not read.partial
+    assert read.cells == done.result.cells
+
+
+def test_a_killed_run_ended_with_its_last_block_not_when_it_is_read(tmp_path):
+    directory = RunDirectory.create(tmp_path / "r", plan(8))
+    assert load_run(tmp_path / "r").result.finished == "2026-11-29T00:00:00+00:00"
+    directory.add_block(block(started="2026-11-29T01:00:00.500+00:00"), [sample()])
+    read = load_run(tmp_path / "r").result
+    assert read.finished == "2026-11-29T01:00:10+00:00"  # 10 seconds of wall time
+    directory.add_block(block(arm="off", started="no time"), [sample(arm="off")])
+    assert load_run(tmp_path / "r").result.finished == read.finished
+
+
+def test_a_line_of_the_log_stays_one(tmp_path):
+    directory = RunDirectory.create(tmp_path / "r", plan(2))
+    directory.note("given up: line one\n2026-11-29 line two")
+    assert len((tmp_path / "r" / "log.txt").read_text().splitlines()) == 1

@@ -9,6 +9,8 @@ import pytest
 from rich.console import Console
 
 from tests.bench.fakes import FakeRunner, conditions, plan, run
+from trtspec.bench.arms import Endpoint
+from trtspec.bench.records import Load
 from trtspec.bench.result import BenchResult
 from trtspec.bench.sentences import (
     break_even_text,
@@ -148,6 +150,13 @@ def test_the_control_has_a_line_that_says_what_can_be_seen():
     )
 
 
+def test_a_control_that_can_see_nothing_says_so():
+    (cell,) = measured(FakeRunner(), plan(8, control=True)).cells
+    control = cell.control.model_copy(update={"visible": None})
+    last = list(verdict_lines(cell.model_copy(update={"control": control})))[-1][0]
+    assert last.endswith("; too unsure for any difference to be seen")
+
+
 def test_a_no_claim_says_why():
     line = line_of(measured(FakeRunner(), plan(8, repeats=2)))
     assert line.endswith("-> no claim (needs 3 blocks and 8 prompts, has 2 and 8)")
@@ -232,3 +241,67 @@ def test_speculation_is_described_from_any_recipe():
     )
     assert described == "speculation draft_target, model ./draft"
     assert describe_speculation(None) == "speculation unknown"
+
+
+def test_a_map_of_draft_lengths_is_described_as_a_recipe_means_it():
+    described = describe_speculation(
+        {"method": "ngram", "draft_length": {"2": 4, "8": 2}}
+    )
+    assert described == (
+        "speculation ngram, draft length 4 up to 2 / 2 up to 8 running requests / "
+        "none above"
+    )
+
+
+def test_names_are_no_markup():
+    loads = (Load(concurrency=1, category="[/code] :smile:"),)
+    named = measured(FakeRunner(), plan(8))
+    cell = named.cells[0].model_copy(update={"load": loads[0]})
+    odd = {name.replace("on", "[on] [/x]"): arm for name, arm in cell.arms.items()}
+    compared = {"[on] [/x]": cell.comparisons["on"]}
+    cell = cell.model_copy(update={"arms": odd, "comparisons": compared})
+    text = text_of(named.model_copy(update={"cells": (cell,)}), 200)
+    assert "[on] [/x] / off" in text
+    assert "concurrency 1, [/code] :smile:" in text
+
+
+@pytest.mark.parametrize("arms", [1, 2])
+def test_a_file_gets_whole_tables_however_wide_they_are(arms):
+    """Cut to the 80 columns of no terminal, they would lack digits."""
+    named = measured(FakeRunner(), plan(8))
+    cell = named.cells[0]
+    names = [
+        f"a-candidate-with-a-name-that-is-long-{'x' * 60}-{n}" for n in range(arms)
+    ]
+    cell = cell.model_copy(
+        update={
+            "arms": {"off": cell.arms["off"], **dict.fromkeys(names, cell.arms["on"])},
+            "comparisons": dict.fromkeys(names, cell.comparisons["on"]),
+        }
+    )
+    text = text_of(named.model_copy(update={"cells": (cell,)}), 80)
+    assert "…" not in text
+    for name in names:
+        assert name in text
+    assert "1.50 [1.50, 1.50]" in text
+
+
+def test_of_servers_only_the_client_is_known():
+    """Its processor, memory and torch are not those that the numbers come from."""
+    of = plan(8, prompts_cached=True)
+    here = measured(FakeRunner(), of)
+    endpoint = Endpoint(url="http://h", model="m", api="chat")
+    arms = [
+        a.model_copy(update={"endpoint": endpoint, "artifact": None}) for a in of.arms
+    ]
+    there = here.model_copy(
+        update={"plan": of.model_copy(update={"arms": tuple(arms)})}
+    )
+    assert "every prompt in the KV cache" in text_of(here)
+    assert "torch 2.13.0" in text_of(here)
+    assert "the client's" not in text_of(here)
+    text = text_of(there)
+    assert "every prompt sent once before" in text
+    assert "servers' machines are not known" in text
+    assert "torch" not in text
+    assert "CPU time and memory are the client's" in text

@@ -124,3 +124,20 @@ def test_numbers_are_usable_without_being_a_claim():
     assert unusable(3, 8, []) == ""
     assert "has 2 and 8" in unusable(2, 8, [])
     assert unusable(3, 8, ["a", "b"]) == "a; b"
+
+
+@pytest.mark.parametrize(
+    ("prompts", "blocks", "named"),
+    [
+        ((0.7, 1.2), (0.9, 1.1), "prompts"),
+        ((0.9, 1.1), (0.7, 1.2), "repeats"),
+        ((0.8, 1.2), (0.8, 1.2), "prompts and repeats"),
+        (None, (0.7, 1.2), "prompts or repeats"),
+        ((0.7, 1.2), None, "prompts or repeats"),
+    ],
+)
+def test_what_would_narrow_the_interval_is_what_makes_it_wide(prompts, blocks, named):
+    speed = ratio(0.7, 1.2).model_copy(
+        update={"prompts_interval": prompts, "blocks_interval": blocks}
+    )
+    assert said(speed).reason == f"the interval contains 1; more {named} narrow it"

@@ -408,3 +408,71 @@ def test_a_complete_run_that_goes_on_measures_nothing(bench):
     sent = len(bench.runner.submitted)
     assert _run(["bench", "--resume", "r"]) == 0
     assert len(bench.runner.submitted) == sent
+
+
+def test_a_run_that_is_there_is_refused_before_anything_is_loaded(bench, capsys):
+    (bench.folder / "r").mkdir()
+    (bench.folder / "r" / "plan.json").write_text("{}")
+    assert bench("--output", "r") == 2
+    assert "holds a run already" in capsys.readouterr().err
+    assert bench.opened == {}
+
+
+def test_runs_that_cannot_be_written_are_found_before_anything_is_loaded(bench, capsys):
+    (bench.folder / "runs").write_text("in the way")
+    assert bench() == 5
+    assert "cannot be written" in capsys.readouterr().err
+    assert bench.opened == {}
+
+
+def test_two_runs_of_one_second_have_directories_of_their_own(bench, monkeypatch):
+    monkeypatch.setattr(cli_bench_run, "run_name", lambda name: f"20261130T-{name}")
+    assert [bench(), bench(), bench()] == [0, 0, 0]
+    names = [run.name for run in bench.runs]
+    assert names == ["20261130T-toy", "20261130T-toy-2", "20261130T-toy-3"]
+
+
+def test_a_name_that_no_record_can_hold_is_refused(bench, capsys):
+    os.rename(b"workload.jsonl", b"w\xff.jsonl")
+    assert bench("--prompts", os.fsdecode(b"w\xff.jsonl")) == 2
+    assert "no UTF-8" in capsys.readouterr().err
+    assert bench.opened == {}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "option"),
+    [
+        (["--model", "m"], "--model: it is for servers"),
+        (["--api", "completions"], "--api: it is for servers"),
+        (["--arrivals", "fixed"], "--arrivals: fixed has no effect without --rate"),
+    ],
+)
+def test_options_that_would_be_ignored_are_refused(bench, capsys, arguments, option):
+    assert bench(*arguments) == 2
+    assert option in capsys.readouterr().err
+    assert bench.opened == {}
+
+
+def test_a_complete_run_keeps_the_time_of_its_end(bench, monkeypatch):
+    assert bench("--output", "r") == 0
+    before = (bench.folder / "r" / "result.json").read_bytes()
+    monkeypatch.setattr("trtspec.bench.rundir.now", lambda: "2099-01-01T00:00:00")
+    assert _run(["bench", "--resume", "r"]) == 0
+    assert (bench.folder / "r" / "result.json").read_bytes() == before
+
+
+def test_odd_names_of_prompts_are_measured_shown_and_reported(bench, capsys):
+    """Markup, line ends, HTML, terminal controls, and the largest emoji there is."""
+    odd = "[/x] [red] :smile: \u2028\x85 <script>alert(1)</script> |`*_ 👩‍👩‍👧 "
+    lines = [
+        {"id": f"{odd}{i}", "category": f"{odd}{i % 2}", "prompt": "x" * (i + 1)}
+        for i in range(9)
+    ]
+    (bench.folder / "p.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    bench.runner.before_advance = lambda r: r.cancel(f"{odd}8/c1:{odd}0/on/2")
+    assert bench("--prompts", "p.jsonl", "--by-category", "--concurrency", 1) == 5
+    (run,) = bench.runs
+    assert odd.split(maxsplit=1)[0] in capsys.readouterr().out
+    assert _run(["report", str(run), "--html", "r.html", "--markdown", "r.md"]) == 0
+    for name in ("r.html", "r.md"):
+        assert "<script" not in (bench.folder / name).read_text()

@@ -138,3 +138,54 @@ def test_several_runs_are_written_apart(run, tmp_path):
     other = make_run(tmp_path / "other", MADE)
     assert report(run, other, "--aiperf", tmp_path / "a") == 0
     assert sorted(p.name for p in (tmp_path / "a").iterdir()) == [run.name, "other"]
+
+
+def test_outputs_are_not_written_over_one_another_or_over_the_run(
+    run, tmp_path, capsys
+):
+    page = tmp_path / "r"
+    assert report(run, "--html", page, "--markdown", tmp_path / "x" / ".." / "r") == 2
+    assert "--html names the same file" in capsys.readouterr().err
+    before = (run / "result.json").read_bytes()
+    for option in ("--html", "--markdown"):
+        for name in ("result.json", "samples.jsonl", "plan.json"):
+            assert report(run, option, run / name) == 2
+            assert "what the report is made of" in capsys.readouterr().err
+        assert report(run / "result.json", option, run / "blocks.jsonl") == 2
+    assert (run / "result.json").read_bytes() == before
+    assert not page.exists()
+
+
+def test_runs_of_one_name_from_two_places_do_not_write_over_each_other(tmp_path):
+    one = make_run(tmp_path / "a" / "run", MADE)
+    other = make_run(tmp_path / "b" / "run", MADE)
+    assert report(one, other, "--aiperf", tmp_path / "out") == 0
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["run", "run-"]
+
+
+def test_a_run_that_is_named_twice_counts_once(run, capsys, monkeypatch):
+    monkeypatch.chdir(run)
+    assert report(run, run / "result.json", ".", "--json") == 0
+    assert len(json.loads(capsys.readouterr().out)["runs"]) == 1
+
+
+def test_a_run_that_is_named_by_a_dot_has_its_name(run, capsys, monkeypatch):
+    monkeypatch.chdir(run)
+    assert report(".") == 0
+    assert f"| run | {run.name} |" in capsys.readouterr().out
+
+
+def test_an_edited_result_is_told_and_not_shown(tmp_path, capsys):
+    path = make_run(tmp_path / "r", MADE)
+    report(path)
+    honest = capsys.readouterr()
+    text = (path / "result.json").read_text()
+    forged = text.replace('"word": "no claim"', '"word": "faster"')
+    forged = forged.replace('"word": "slower"', '"word": "faster"')
+    assert forged != text
+    (path / "result.json").write_text(forged)
+    assert report(path) == 0
+    shown = capsys.readouterr()
+    assert shown.out.partition("measured")[0] == honest.out.partition("measured")[0]
+    assert honest.err == ""
+    assert "result.json says something else than the records" in shown.err

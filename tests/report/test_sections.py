@@ -8,17 +8,19 @@ import pytest
 
 from tests.report.made_runs import LOADS, Drafting, Made, make_run
 from tests.report.pages import Page
-from trtspec.bench.cells import Doubt
+from trtspec.bench.cells import BreakEven, Doubt
 from trtspec.bench.records import Load
 from trtspec.bench.rundir import load_run
 from trtspec.bench.verdict import Verdict
 from trtspec.report.build import build_document
-from trtspec.report.document import Details, Figure, Note, Table, Verdicts
+from trtspec.report.document import Details, Figure, Note, Table, Text, Verdicts
 from trtspec.report.html import WORDS, to_html
 from trtspec.report.load import Loaded
 from trtspec.report.markdown import to_markdown
 from trtspec.report.plots import draw
 from trtspec.report.plots.lines import LinePlot
+from trtspec.report.sections.conditions import conditions_section
+from trtspec.report.sections.control import control_section
 from trtspec.report.sections.ladder import ladder_section
 from trtspec.report.sections.latency import latency_section
 from trtspec.report.sections.resources import resources_section
@@ -151,6 +153,56 @@ def test_a_doubt_of_every_comparison_is_told_once(full):
     assert all("3 prompts are the same" in row[-1] for row in block.table.rows)
 
 
+def test_a_mild_doubt_that_every_candidate_has_of_itself_is_told_once(full):
+    run = full.run
+    for cell in run.result.cells:
+        for name in ("ngram", "eagle3"):
+            own = Doubt(id="degenerate-output", what=f"arm {name}: 1 of 9", fatal=False)
+            run = changed(run, cell.load.key, name, doubts=(own,))
+    section = document_of(run).chapters[0].sections[0]
+    said = "degenerate-output qualifies the numbers: each candidate: 1 of 9"
+    assert [n for n in blocks(section, Note) if "1 of 9" in n.text] == [
+        Note("info", said)
+    ]
+    (block,) = blocks(section, Verdicts)
+    assert not any("1 of 9" in str(row.remarks) for r in block.loads for row in r.rows)
+    assert not any("1 of 9" in row[-1] for row in block.table.rows)
+
+
+def test_a_mild_doubt_that_differs_under_one_load_stays_in_the_rows(full):
+    run = full.run
+    for cell in run.result.cells:
+        for name in ("ngram", "eagle3"):
+            count = 2 if (cell.load.key, name) == ("c4", "ngram") else 1
+            what = f"arm {name}: {count} of 9"
+            own = Doubt(id="degenerate-output", what=what, fatal=False)
+            run = changed(run, cell.load.key, name, doubts=(own,))
+    section = document_of(run).chapters[0].sections[0]
+    assert not any(" of 9" in note.text for note in blocks(section, Note))
+    (block,) = blocks(section, Verdicts)
+    row = next(r for r in block.loads[1].rows if r.name == "ngram")
+    assert "arm ngram: 2 of 9" in str(row.remarks)
+    assert "arm eagle3: 1 of 9" in block.table.rows[1][-1]
+
+
+@pytest.mark.parametrize(
+    ("interval", "end"),
+    [
+        ((1.0, 4.8), "; the ladder ends at 1, so it may lie beyond."),
+        ((2.0, 16.0), "; the ladder ends at 16, so it may lie beyond."),
+        ((2.0, 4.8), "."),
+    ],
+)
+def test_a_break_even_says_where_its_ladder_ends(full, interval, end):
+    found = BreakEven(kind="crossing", concurrency=2.5, interval=interval)
+    result = full.run.result.model_copy(update={"break_even": {"ngram": found}})
+    run = type(full.run)(full.run.path, result, full.run.raw)
+    (block,) = blocks(document_of(run).chapters[0].sections[0], Verdicts)
+    low, high = interval
+    said = f"Break-even: at 2.5 requests [{low:.1f}, {high:.1f}]{end}"
+    assert block.headlines[0].break_even == said
+
+
 def test_categories_that_are_loads_of_their_own_have_their_own_words(full):
     cells = []
     for category, word in (("chat", "slower"), ("code", "faster")):
@@ -180,7 +232,8 @@ def test_a_partial_run_says_so_before_anything_else(partial):
     first = partial.section("Verdict").blocks[0]
     assert first.text == (
         "Partial: the run ended before all its blocks ran. Whole rounds: 4 of 4 at "
-        "concurrency 1, 1 of 4 at concurrency 4, 0 of 4 at concurrency 16."
+        "concurrency 1, 1 of 4 at concurrency 4, 0 of 4 at concurrency 16. "
+        "trtspec bench --resume RUN goes on with the rest."
     )
     assert partial.document.chapters[0].over.endswith("partial")
     (block,) = blocks(partial.section("Verdict"), Verdicts)
@@ -371,6 +424,26 @@ def test_the_control_says_what_can_be_seen(full):
         )
 
 
+@pytest.mark.parametrize(
+    ("ends", "told"), [((1.09, 1.17), True), ((0.9, 1.0), False), ((0.8, 0.9), True)]
+)
+def test_an_off_arm_that_is_apart_from_itself_is_told(full, ends, told):
+    cells = []
+    for cell in full.run.result.cells:
+        ratios = dict.fromkeys(cell.control.comparison.ratios)
+        if cell.load.key == "c4":
+            known = cell.comparisons["ngram"].ratios["output_throughput"]
+            ratios["ttft.p50"] = known.model_copy(update={"interval": ends})
+        of = cell.control.comparison.model_copy(update={"ratios": ratios})
+        control = cell.control.model_copy(update={"comparison": of})
+        cells.append(cell.model_copy(update={"control": control}))
+    result = full.run.result.model_copy(update={"cells": tuple(cells)})
+    view = RunView(type(full.run)(full.run.path, result, full.run.raw))
+    said = [note.text for note in blocks(control_section(view), Note)]
+    assert len(said) == told
+    assert all(text.endswith(": TTFT p50 at concurrency 4.") for text in said)
+
+
 def test_a_run_without_a_control_says_what_is_missing(served):
     (note,) = served.section("Control: off against off").blocks
     assert "--no-control" in note.text
@@ -398,6 +471,71 @@ def test_differing_outputs_are_listed(partial):
     (table,) = details.blocks
     at = {r["prompt"]: r["at"] for r in rows(table)}
     assert at == {"chat-00": "9", "code-01": "9", "summary-02": "9"}
+
+
+def test_outputs_that_are_all_the_same_take_one_sentence(full):
+    section = full.section("Same output")
+    (details,) = blocks(section, Details)
+    (table,) = details.blocks
+    assert {row["same output"] for row in rows(table)} == {"24/24"}
+    said = [text.text for text in blocks(section, Text)]
+    assert "every candidate gave the same output as off for all prompts" in said[-1]
+
+
+def test_an_arm_that_does_not_repeat_itself_is_shown_at_once(full):
+    outputs = full.run.result.cells[0].comparisons["ngram"].outputs
+    fewer = outputs.model_copy(update={"on_repeats": 23})
+    document = document_of(changed(full.run, "c1", "ngram", outputs=fewer))
+    section = next(s for s in document.chapters[0].sections if s.title == "Same output")
+    (table,) = blocks(section, Table)
+    assert rows(table)[0]["candidate repeats itself"] == "23/24"
+
+
+def test_conditions_say_nothing_twice(full):
+    plan = full.run.result.plan
+    off = plan.baseline
+    again = off.model_copy(update={"name": "off again", "role": "control"})
+    other = again.model_copy(update={"engine": {**off.engine, "threads": 8}})
+    shown = {}
+    for control in (again, other):
+        arms = tuple(control if arm.role == "control" else arm for arm in plan.arms)
+        runner = {"backend": "reference", "dtype": "bfloat16", "threads": 16}
+        conditions = plan.conditions.model_copy(update={"runner": runner})
+        update = {"arms": arms, "conditions": conditions}
+        result = full.run.result.model_copy(
+            update={"plan": plan.model_copy(update=update)}
+        )
+        view = RunView(type(full.run)(full.run.path, result, full.run.raw))
+        found = blocks(conditions_section(view), Details)
+        shown[control is again] = {
+            d.summary: d.blocks[0].pairs for d in found if d.summary.startswith("Arm ")
+        }
+    assert "Arm off again" not in shown[True]
+    assert ("engine: threads", "8") in shown[False]["Arm off again"]
+    assert not any("dtype" in name for name, _ in shown[False]["Arm off again"])
+    pairs = dict(shown[True]["Arm ngram"])
+    assert pairs["speculation"] == "as in its recipe below"
+    assert pairs["engine: all"] == "as under Engine"
+
+
+def test_a_recipe_is_shown_without_what_has_no_value(full):
+    plan = full.run.result.plan
+    subject = plan.arms[0].artifact
+    recipe = {
+        **subject.recipe,
+        "engine": None,
+        "target": {"model": "m", "family": None},
+    }
+    arm = plan.arms[0].model_copy(
+        update={"artifact": subject.model_copy(update={"recipe": recipe})}
+    )
+    update = {"plan": plan.model_copy(update={"arms": (arm, *plan.arms[1:])})}
+    result = full.run.result.model_copy(update=update)
+    view = RunView(type(full.run)(full.run.path, result, full.run.raw))
+    found = blocks(conditions_section(view), Details)
+    text = next(d for d in found if d.summary.startswith("Recipe of")).blocks[0].text
+    assert "model: m" in text
+    assert "null" not in text
 
 
 def test_every_condition_is_there(full):

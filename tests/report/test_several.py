@@ -159,3 +159,19 @@ def test_differences_are_refused_unless_allowed(runs):
 def test_one_run_named_twice_is_read_once(runs):
     path = runs[0].path
     assert len(load_all([path, path], ()).runs) == 1
+
+
+def test_a_partial_run_is_marked_beside_whole_ones(tmp_path):
+    whole = load_run(make_run(tmp_path / "a", SMALL))
+    stopped = load_run(make_run(tmp_path / "b", replace(SMALL, stop_after=8)))
+    text = to_markdown(build_document(Loaded((whole, stopped))))
+    rows = [line for line in text.splitlines() if line.startswith("| concurrency 1 |")]
+    comparison = rows[:4]  # off and on of each
+    marked = [", partial" in row for row in comparison]
+    assert marked == [False, False, True, True]
+
+
+def test_runs_of_one_name_are_told_apart_by_their_paths(tmp_path):
+    runs = [load_run(make_run(tmp_path / place / "run", SMALL)) for place in ("a", "b")]
+    titles = [c.title for c in build_document(Loaded(tuple(runs))).chapters[1:]]
+    assert titles == [f"ngram ({tmp_path}/a/run)", f"ngram ({tmp_path}/b/run)"]

@@ -50,9 +50,7 @@ def break_even(ladder: Mapping[int, Ratio | None]) -> BreakEven:
     tail = (1 - CONFIDENCE) / 2
     low, high = np.quantile(drawn, [tail, 1 - tail])
     if low <= places[0] and high >= places[-1]:
-        return BreakEven(
-            kind="no claim", reason="it may lie anywhere on this ladder; repeat more"
-        )
+        return BreakEven(kind="no claim", reason="it may lie anywhere on this ladder")
     return BreakEven(
         kind="crossing",
         concurrency=float(np.exp(crossing)),

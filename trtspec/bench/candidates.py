@@ -142,19 +142,19 @@ def arms_of(
     """
     recipes = [engine.artifact.recipe for engine in engines]
     off = engines[baseline_of(recipes)]
-    baseline = _arm(off, OFF, speculate=False)
+    baseline = arm_of(off, OFF, speculate=False)
     arms = [baseline, *([control_of(baseline)] if control else [])]
     speculating = [e for e in engines if e.artifact.recipe.speculation.method != "none"]
-    names = _names([engine.artifact for engine in engines])
+    names = names_of([engine.artifact for engine in engines])
     for engine in speculating:
         name = names[engine.artifact.fingerprint]
         if not draft_lengths:
-            arms.append(_arm(engine, name, speculate=True))
+            arms.append(arm_of(engine, name, speculate=True))
         for length in draft_lengths:
             own = _own_length(engine.artifact.recipe, length)
             title = f"draft length {length}"
             many = len(speculating) > 1
-            arms.append(_arm(engine, f"{name}, {title}" if many else title, own=own))
+            arms.append(arm_of(engine, f"{name}, {title}" if many else title, own=own))
     return arms
 
 
@@ -177,7 +177,7 @@ def _own_length(recipe: Recipe, length: int) -> Method | None:
     return own
 
 
-def _names(artifacts: Sequence[Artifact]) -> dict[str, str]:
+def names_of(artifacts: Sequence[Artifact]) -> dict[str, str]:
     """Name each, by fingerprint.
 
     ``on`` if there is no other; else its recipe, with as much as it needs.
@@ -203,9 +203,13 @@ def _without_common_start(names: Sequence[str]) -> list[str]:
     return ["-".join(p[common:]) for p in parts]
 
 
-def _arm(
+def arm_of(
     engine: Engine, name: str, *, speculate: bool = True, own: Method | None = None
 ) -> Arm:
+    """Give an arm of an engine.
+
+    :param own: parameters of the artifact's method for its requests.
+    """
     artifact = engine.artifact
     method = own or artifact.recipe.speculation
     shown: dict[str, JsonValue] = {"method": "none"}

@@ -61,13 +61,14 @@ def compare_outputs(
     :param samples: counted samples of one load.
     """
     off, on = _first_block(samples, baseline), _first_block(samples, arm)
-    both = [prompt for prompt in off if prompt in on]
+    # ids and a text have nothing that could be compared
+    both = [p for p in off if p in on and _is_text(on[p]) == _is_text(off[p])]
     differences = tuple(
         difference
         for prompt in both
         if (difference := first_difference(prompt, off[prompt], on[prompt]))
     )
-    texts = any(isinstance(output, str) for output in (*off.values(), *on.values()))
+    texts = any(map(_is_text, (*off.values(), *on.values())))
     return Outputs(
         prompts=len(both),
         by="text" if texts else "token ids",
@@ -76,6 +77,10 @@ def compare_outputs(
         off_repeats=_repeats(samples, baseline),
         on_repeats=_repeats(samples, arm),
     )
+
+
+def _is_text(output: Output) -> bool:
+    return isinstance(output, str)
 
 
 def first_difference(prompt_id: str, off: Output, on: Output) -> Difference | None:

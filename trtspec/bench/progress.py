@@ -88,7 +88,8 @@ class Lines:
         """Write that the load is given up, and the first reason."""
         first = failures[0]
         name = block_name(first.arm, first.block, self._load, self._repeats)
-        self._write(f"{name}: given up, {len(failures)} failed; {first.what}")
+        what = " ".join(first.what.split())
+        self._write(f"{name}: given up, {len(failures)} failed; {what}")
 
 
 class Board:
@@ -109,7 +110,7 @@ class Board:
         self._live = live
         self._repeats = repeats
         self._bar = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             TaskProgressColumn(),
             TimeRemainingColumn(),
@@ -141,8 +142,10 @@ class Board:
 
     def block_failed(self, failures: Sequence[Failure]) -> None:
         """Leave a line above the view."""
+        from rich.text import Text
+
         what = f"{self._load}: given up, {failures[0].what}"
-        self._live.console.print(what, style="red", highlight=False)
+        self._live.console.print(Text(what, style="red"))
 
     def _draw(self) -> None:
         self._drawn = time.monotonic()
@@ -156,13 +159,14 @@ class Board:
     def _table(self, load: str) -> Table:
         from rich import box
         from rich.table import Table
+        from rich.text import Text
 
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-        table.add_column(load, no_wrap=True)
+        table.add_column(Text(load), no_wrap=True)
         for header in ("output tokens/s", "blocks"):
             table.add_column(header, justify="right")
         for arm, rates in self._rates[load].items():
-            table.add_row(arm, f"{median(rates):.1f}", str(len(rates)))
+            table.add_row(Text(arm), f"{median(rates):.1f}", str(len(rates)))
         return table
 
 
@@ -170,14 +174,19 @@ class Board:
 def watching(console: Console, requests: int, repeats: int) -> Iterator[Watcher]:
     """Give the watcher that suits the console.
 
+    Names and what a server says are shown as they are: none of it is markup.
+
     No ratio is shown before the end: a run that is stopped when it looks good proves
     nothing.
 
     :param console: on standard error.
     :param requests: how many there are in all blocks, warm-up included.
     """
+    from rich.text import Text
+
     if not console.is_terminal:
-        yield Lines(lambda line: console.print(line, highlight=False), repeats)
+        # a file or pipe gets whole lines, however long
+        yield Lines(lambda line: console.print(Text(line), soft_wrap=True), repeats)
         return
     from rich.live import Live
 

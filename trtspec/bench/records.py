@@ -13,6 +13,9 @@ WARM_UP_BLOCK = 0
 
 _WARM_UP_ROUNDS = 2
 
+_LONGEST_SECONDS = 1e9
+"""Thirty years: nothing that was measured took longer."""
+
 Role = Literal["baseline", "control", "candidate"]
 """The off arm; the same once more, to see what differs by chance; what is compared."""
 
@@ -33,6 +36,12 @@ class Record(BaseModel):
     """A frozen part of result.json; unknown keys are refused when it is loaded."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+def rate_text(rate: float) -> str:
+    """Write a rate as short as it can be without being taken for another one."""
+    short = f"{rate:g}"
+    return short if float(short) == rate else repr(rate)
 
 
 class Load(Record):
@@ -66,7 +75,9 @@ class Load(Record):
     def key(self) -> str:
         """Name it in files: ``c4``, ``poisson2.5``, ``c4:code``."""
         closed = self.arrivals == "closed"
-        how = f"c{self.concurrency}" if closed else f"{self.arrivals}{self.rate:g}"
+        how = f"c{self.concurrency}"
+        if not closed:
+            how = f"{self.arrivals}{rate_text(self.rate or 0)}"
         return f"{how}:{self.category}" if self.category else how
 
     @property
@@ -75,7 +86,7 @@ class Load(Record):
         how = f"concurrency {self.concurrency}"
         if self.arrivals != "closed":
             spaced = "Poisson" if self.arrivals == "poisson" else "evenly spaced"
-            how = f"{self.rate:g} requests/s, {spaced}"
+            how = f"{rate_text(self.rate or 0)} requests/s, {spaced}"
         return f"{how}, {self.category}" if self.category else how
 
 
@@ -95,11 +106,15 @@ class Sample(Record):
         default=0.0, description="Sent so long after its time; 0 in a closed loop."
     )
     submitted: float = Field(description="Submission, from the start of its block.")
-    ttft: float = Field(description="Submission to first token.")
+    ttft: float = Field(
+        ge=0, le=_LONGEST_SECONDS, description="Submission to first token."
+    )
     tpot: float | None = Field(
         description="(last - first token time) / (tokens - 1); null for one token."
     )
-    e2e: float = Field(description="Submission to last token.")
+    e2e: float = Field(
+        ge=0, le=_LONGEST_SECONDS, description="Submission to last token."
+    )
     chunks: tuple[tuple[float, int | None], ...] = Field(
         default=(),
         description="Each chunk: seconds since submission, and its tokens; null if the "

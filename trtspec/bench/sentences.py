@@ -11,12 +11,13 @@ from trtspec.bench.conditions import Conditions
 from trtspec.bench.metrics.base import MIN_SAMPLES
 from trtspec.bench.outputs import Outputs
 from trtspec.bench.ratio import Ratio
-from trtspec.bench.result import BenchResult, Settings
+from trtspec.bench.result import BenchResult, Plan, Settings
 from trtspec.forced_acceptance import forced_variables
 
 BUSY = 0.25
 """Cores in use by other programs from which on the reader is warned."""
 
+CLIENT_ONLY = "CPU time and memory are the client's: those of servers are not seen."
 _GIB = 1 << 30
 _OF_ARMS = (
     "AL: acceptance length; rate: acceptance rate; draft%: drafting; tok/s: output",
@@ -30,16 +31,30 @@ def condition_lines(result: BenchResult) -> list[str]:
     settings, prompts = plan.settings, plan.prompts
     return [
         *(arm_line(arm) for arm in plan.arms if arm.role != "control"),
-        machine_line(plan.conditions),
-        software_line(plan.conditions),
+        machine_line(plan),
+        software_line(plan),
         f"{prompts.count} prompts ({prompts.file}, sha256 {prompts.sha256[:12]}), "
         f"{'exactly' if settings.fixed_length else 'up to'} {settings.output_tokens} "
         f"tokens, {sampling_words(settings)}",
         f"{settings.repeats} blocks per arm after {settings.warm_up_blocks} warm-up, "
         "interleaved"
         + (", off run twice a round (A/A)" if settings.control else "")
-        + (", every prompt in the KV cache" if settings.prompts_cached else ""),
+        + _cached_words(plan),
     ]
+
+
+def _cached_words(plan: Plan) -> str:
+    """Say whether prompts were seen before; what a server keeps, only it knows."""
+    if not plan.settings.prompts_cached:
+        return ""
+    if over_http(plan):
+        return ", every prompt sent once before"
+    return ", every prompt in the KV cache"
+
+
+def over_http(plan: Plan) -> bool:
+    """Whether servers were measured: then the machine that is known is the client's."""
+    return any(arm.endpoint for arm in plan.arms)
 
 
 def arm_line(arm: ArmInfo) -> str:
@@ -67,17 +82,26 @@ def describe_speculation(speculation: object) -> str:
     if not isinstance(speculation, Mapping):
         return "speculation unknown"
     details = [
-        f"{str(key).replace('_', ' ')} {value}"
+        f"{str(key).replace('_', ' ')} {_shown(key, value)}"
         for key, value in speculation.items()
         if key != "method" and value not in (None, False, "none")
     ]
     return ", ".join([f"speculation {speculation.get('method')}", *details])
 
 
-def machine_line(conditions: Conditions) -> str:
+def _shown(key: object, value: object) -> object:
+    """Write a map of draft lengths as a recipe means it; anything else as it is."""
+    if key != "draft_length" or not isinstance(value, Mapping):
+        return value
+    rungs = [f"{length} up to {most}" for most, length in value.items()]
+    return f"{' / '.join(rungs)} running requests / none above"
+
+
+def machine_line(plan: Plan) -> str:
     """Name the machine and what of it the engine uses."""
-    hardware = conditions.hardware
-    runner = conditions.runner
+    hardware = plan.conditions.hardware
+    runner = plan.conditions.runner
+    client = ["sent from (the servers' machines are not known):"]
     parts = [
         hardware.cpu,
         f"{hardware.usable_cores or hardware.logical_cores} usable cores",
@@ -85,13 +109,16 @@ def machine_line(conditions: Conditions) -> str:
         *(gpu.name for gpu in hardware.gpus),
         *(f"{key} {runner[key]}" for key in ("device", "threads") if key in runner),
     ]
-    return ", ".join(parts)
+    return " ".join([*(client if over_http(plan) else ()), ", ".join(parts)])
 
 
-def software_line(conditions: Conditions) -> str:
-    """Name the versions that decide the numbers."""
+def software_line(plan: Plan) -> str:
+    """Name the versions that decide the numbers; of servers, those of the client."""
+    conditions = plan.conditions
     named = {"python": conditions.python, **conditions.versions}
-    shown = ("python", "trtspec", "torch", "transformers", "tensorrt_llm")
+    shown = ["python", "trtspec"]
+    if not over_http(plan):
+        shown += ["torch", "transformers", "tensorrt_llm"]
     parts = [f"{name} {named[name]}" for name in shown if named.get(name)]
     if dtype := conditions.runner.get("dtype"):
         parts.append(str(dtype))
@@ -141,6 +168,7 @@ def footnote_lines(result: BenchResult) -> list[str]:
         f"arm / off: geometric mean over paired blocks [{confidence} interval]; "
         "latencies: p50.",
         "drafting, target forward: share of decode step time. -: no value.",
+        *([CLIENT_ONLY] if over_http(result.plan) else ()),
         *(_OF_ARMS if len(result.plan.candidates) > 1 else ()),
     ]
 
@@ -181,9 +209,9 @@ def control_text(cell: Cell) -> str:
     """Say what the off arm shows against itself."""
     assert cell.control is not None
     text = _speed(cell.control.comparison.ratios)
-    if cell.control.visible is not None:
-        text += f"; differences of {cell.control.visible:.1%} and more can be seen"
-    return text
+    if cell.control.visible is None:
+        return f"{text}; too unsure for any difference to be seen"
+    return f"{text}; differences of {cell.control.visible:.1%} and more can be seen"
 
 
 def break_even_text(found: BreakEven) -> str:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+_WIDEST = 10_000
+"""Columns of a table in a file."""
 _STYLES = {"faster": "green", "slower": "red"}
 _OF_ARMS = (
     "acceptance_length",
@@ -47,7 +49,7 @@ def print_result(result: BenchResult, console: Console) -> None:
     for cell in result.cells:
         for table in cell_tables(cell):
             console.print()
-            console.print(table)
+            _print_table(table, console)
     console.print()
     for line in footnote_lines(result):
         say(line, "dim")
@@ -57,6 +59,17 @@ def print_result(result: BenchResult, console: Console) -> None:
             say(line, _STYLES.get(word, ""))
     for name, found in result.break_even.items():
         say(f"break-even, {name}: {break_even_text(found)}")
+
+
+def _print_table(table: Table, console: Console) -> None:
+    """Print a table; a file or pipe gets all of it, however wide."""
+    if not console.is_terminal:
+        from rich.console import Console
+
+        unbounded = console.options.update(width=_WIDEST)
+        needed = console.measure(table, options=unbounded).maximum
+        console = Console(file=console.file, width=max(needed, console.width))
+    console.print(table)
 
 
 def cell_tables(cell: Cell) -> Iterator[Table]:
@@ -69,10 +82,12 @@ def cell_tables(cell: Cell) -> Iterator[Table]:
 
 def _pair_table(cell: Cell) -> Table:
     """A metric per row: off, on, and their ratio."""
+    from rich.text import Text
+
     (name,) = cell.comparisons
     table = _empty(cell.load.words, ("off", name, f"{name} / off"))
     for row in pair_rows(cell):
-        table.add_row(*row)
+        table.add_row(*map(Text, row))
     return table
 
 
@@ -97,6 +112,8 @@ def pair_rows(cell: Cell) -> Iterator[tuple[str, str, str, str]]:
 
 def _arms_table(cell: Cell) -> Table:
     """An arm per row, in 80 columns."""
+    from rich.text import Text
+
     headers = ("AL", "rate", "draft%", "tok/s", "/ off", "same", "verdict")
     table = _empty(cell.load.words, headers, padding=(0, 0, 0, 1))
     for name, arm in cell.arms.items():
@@ -111,7 +128,8 @@ def _arms_table(cell: Cell) -> Table:
         elif cell.control and name == CONTROL:
             ratio = show_ratio(cell.control.comparison.ratios.get(THROUGHPUT))
         values = [_shown(tag, arm) for tag in _OF_ARMS]
-        table.add_row(name, *values, ratio, outputs, verdict)
+        row = (name, *values, ratio, outputs, verdict)
+        table.add_row(*map(Text, row))
     return table
 
 
@@ -122,11 +140,12 @@ def _empty(
 ) -> Table:
     from rich import box
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=padding)
-    table.add_column(title, no_wrap=True)
+    table.add_column(Text(title), no_wrap=True)
     for header in headers:
-        table.add_column(header, justify="right", no_wrap=True)
+        table.add_column(Text(header), justify="right", no_wrap=True)
     return table
 
 

@@ -17,6 +17,9 @@ Word = Literal["faster", "slower", "no difference", "no claim"]
 MIN_BLOCKS = 3
 MIN_PROMPTS = 8
 
+_MAINLY = 1.5
+"""Times as wide: errors add as squares, so the narrower part then hardly counts."""
+
 
 class Verdict(Record):
     """One of four words, and the reason when it is no claim."""
@@ -58,31 +61,45 @@ def judge(
     if speed is None or speed.interval is None:
         return _no_claim("there is no ratio of the speeds with an interval")
     word = _word(_widened(speed.interval, control))
-    if reason := _objection(word, _word(speed.interval), control, e2e, drafted):
+    if reason := _objection(word, speed, control, e2e, drafted):
         return _no_claim(reason)
     return Verdict(word=word)
 
 
 def _objection(
     word: Word,
-    plain: Word,
+    speed: Ratio,
     control: Ratio | None,
     e2e: Ratio | None,
     drafted: int | None,
 ) -> str:
     """Say what speaks against a word; empty if nothing does.
 
-    :param plain: what would be said without a control.
+    :param word: that of the interval as the control widens it.
     """
-    if word != plain:
+    if speed.interval and word != _word(speed.interval):
         return _control_reason(control)
     if word == "no claim":
-        return "the interval contains 1; more repeats narrow it"
+        return f"the interval contains 1; more {_narrowing(speed)} narrow it"
     if word == "faster" and drafted == 0:
         return "a gain with nothing drafted is not speculation's"
     if _contradicts(word, e2e):
         return "output throughput and E2E latency disagree"
     return ""
+
+
+def _narrowing(speed: Ratio) -> str:
+    """Name what makes the interval wide: the prompts, the blocks, or both."""
+    if speed.prompts_interval is None or speed.blocks_interval is None:
+        return "prompts or repeats"
+    prompts, blocks = map(_width, (speed.prompts_interval, speed.blocks_interval))
+    if prompts > _MAINLY * blocks:
+        return "prompts"
+    return "repeats" if blocks > _MAINLY * prompts else "prompts and repeats"
+
+
+def _width(interval: Interval) -> float:
+    return log(interval[1] / interval[0])
 
 
 def unusable(blocks: int, prompts: int, doubts: Sequence[str]) -> str:

@@ -37,9 +37,12 @@ class _Remembering(click.Command):
     multiple=True,
     callback=urls,
     help="Measure an OpenAI-compatible server in place of artifacts; the arm named off "
-    "is the baseline. May be repeated.",
+    "is the baseline. May be repeated. $OPENAI_API_KEY is sent if it is set.",
 )
-@click.option("--model", help="Model name for --url; the server's first if not given.")
+@click.option(
+    "--model",
+    help="Name of the model at --url; the first that the server lists if not given.",
+)
 @click.option(
     "--api",
     type=click.Choice(["chat", "completions"]),
@@ -50,7 +53,8 @@ class _Remembering(click.Command):
 @click.option(
     "--prompts",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="JSONL file of prompts; the recipe's workload if not given.",
+    help="File of prompts: JSONL, ShareGPT's or OpenAI's batch layout; the recipe's "
+    "workload if not given.",
 )
 @click.option(
     "--turns",
@@ -60,11 +64,15 @@ class _Remembering(click.Command):
     help="Of a conversation the first user turn, or all. Answers between them that the "
     "file does not have are made once, greedily, with drafting off.",
 )
-@click.option("--limit", type=click.IntRange(1), help="Use the first N prompts only.")
+@click.option(
+    "--limit",
+    type=click.IntRange(1),
+    help="Use the first N prompts only; a claim needs 8.",
+)
 @click.option(
     "--output-tokens",
     type=click.IntRange(1),
-    help="Most tokens per request; the recipe's if not given.",
+    help="At most so many output tokens per request; the recipe's if not given.",
 )
 @click.option(
     "--fixed-length",
@@ -75,14 +83,16 @@ class _Remembering(click.Command):
     "--concurrency",
     metavar="N[,N...]",
     callback=numbers(int, 1, "1,4"),
-    help="Requests in flight, such as 1,4; the recipe's if not given.",
+    help="Requests kept in flight, a load for each N, such as 1,4; the recipe's if not "
+    "given.",
 )
 @click.option(
     "--rate",
     "rates",
     metavar="R[,R...]",
     callback=numbers(float, 0.0, "0.5,2"),
-    help="Requests per second that do not wait for answers: an open loop.",
+    help="Requests per second that do not wait for answers (open loop), a load for "
+    "each R; beside --concurrency both are run.",
 )
 @click.option(
     "--arrivals",
@@ -101,7 +111,8 @@ class _Remembering(click.Command):
     "draft_lengths",
     metavar="K[,K...]",
     callback=numbers(int, 1, "2,4"),
-    help="Compare these draft lengths, each an arm of its own.",
+    help="Compare these draft lengths, each an arm of its own, within what the "
+    "artifact was built for.",
 )
 @click.option(
     "--repeats",
@@ -113,7 +124,7 @@ class _Remembering(click.Command):
 @click.option(
     "--control/--no-control",
     default=True,
-    help="Run the off arm twice a round, to see what differs by chance.  "
+    help="Run the off arm twice a round (A/A), to see what differs by chance.  "
     "[default: --control]",
 )
 @click.option(
@@ -121,8 +132,8 @@ class _Remembering(click.Command):
     "goodput_limits",
     metavar="LIMITS",
     callback=goodput,
-    help="Limits in seconds, such as ttft=0.5,tpot=0.05: requests that keep them "
-    "are counted.",
+    help="Limits in seconds on ttft, tpot and e2e, such as ttft=0.5,tpot=0.05: also "
+    "count the requests per second that keep all of them.",
 )
 @click.option(
     "--forced",
@@ -151,9 +162,13 @@ def command(ctx: click.Context, /, **asked: Any) -> None:
     All arms run every prompt in interleaved blocks, after one uncounted warm-up block
     each; off runs twice a round, so that the result says how small a difference can be
     seen. Several artifacts are compared with the one whose method is none, or with the
-    first one's off. A load under which a request fails has no numbers. A recipe is
-    built first; a finding that blocks may be ignored then only: trtspec build RECIPE
-    --ignore RULE gives the artifact to measure.
+    first one's off. A load under which a request fails has no numbers.
+
+    A recipe is built first. If a finding blocks that, build it with trtspec build
+    RECIPE --ignore RULE and measure the artifact.
+
+    It makes loads x (candidates + 2) x repeats passes over the prompts, after short
+    warm-ups.
 
     \b
     Examples:
@@ -242,5 +257,5 @@ def _require_claim(done: BenchRun) -> None:
     if words <= {"no claim"}:
         raise NoClaimError(
             "measured, but no claim can be made under any load",
-            action="see the reasons above; more --repeats narrow the intervals",
+            action="see the reasons above; more prompts or --repeats narrow intervals",
         )

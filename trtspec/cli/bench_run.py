@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,8 +32,17 @@ from trtspec.bench.paths import require_rereadable, require_writable, run_direct
 from trtspec.bench.plan import Choices, prompt_set, read_prompts, settings_for
 from trtspec.bench.records import Load
 from trtspec.bench.result import Plan
-from trtspec.bench.rundir import PLAN, BenchRun, RunDirectory, now, run_name
-from trtspec.errors import UsageError
+from trtspec.bench.rundir import (
+    PLAN,
+    BenchRun,
+    RunDirectory,
+    load_run,
+    now,
+    require_no_run,
+    run_name,
+)
+from trtspec.cli.bench_options import ARRIVALS
+from trtspec.errors import Problem, UsageError
 from trtspec.forced_acceptance import SGLANG, TENSORRT_LLM, refuse_forced_acceptance
 from trtspec.recipe import load_prompts, load_recipe
 from trtspec.recipe.schema import Recipe
@@ -62,12 +72,13 @@ def start_run(asked: Mapping[str, Any], arguments: tuple[str, ...]) -> BenchRun:
     """
     output = run_directory(asked["output"]) if asked["output"] else None
     if output:
-        require_writable(output / PLAN)
+        require_no_run(output)
+    require_writable((output or RUNS / run_name("")) / PLAN)
+    _require_text(arguments)
     with _opened(asked) as opened:
         command = tuple(shown(word) for word in arguments)  # without credentials
         plan = opened.plan.model_copy(update={"command": command})
-        path = output or RUNS / run_name(plan.name)
-        directory = RunDirectory.create(path, plan)
+        directory = RunDirectory.create(output or _new_run(plan.name), plan)
         return _measured(directory, opened.arms)
 
 
@@ -79,11 +90,34 @@ def resume_run(path: Path) -> BenchRun:
     """
     directory = RunDirectory.reopen(path)
     if directory.complete:
-        return directory.finish(partial=False)
+        ended = load_run(path).result.finished
+        return directory.finish(partial=False, finished=ended)
     plan = directory.plan
     with _opened(_asked_again(plan)) as opened:
         require_same_run(plan, opened.plan)
         return _measured(directory, opened.arms)
+
+
+def _require_text(arguments: tuple[str, ...]) -> None:
+    """Refuse arguments that the run's record could not hold, such as some file names.
+
+    :raises UsageError: naming the first.
+    """
+    for word in arguments:
+        try:
+            word.encode()
+        except UnicodeEncodeError:
+            raise UsageError(
+                f"{word!r} has bytes that are no UTF-8",
+                action="rename the file: a run records how it was begun",
+            ) from None
+
+
+def _new_run(name: str) -> Path:
+    """Give a directory that is not there yet; several may begin in one second."""
+    first = RUNS / run_name(name)
+    places = chain([first], (first.with_name(f"{first.name}-{n}") for n in count(2)))
+    return next(place for place in places if not place.exists())
 
 
 def _asked_again(plan: Plan) -> Mapping[str, Any]:
@@ -95,6 +129,7 @@ def _asked_again(plan: Plan) -> Mapping[str, Any]:
 
 def _measured(directory: RunDirectory, arms: Sequence[Arm]) -> BenchRun:
     from rich.console import Console
+    from rich.text import Text
 
     from trtspec.bench.progress import Both, Lines, watching
 
@@ -110,7 +145,7 @@ def _measured(directory: RunDirectory, arms: Sequence[Arm]) -> BenchRun:
         kept = (
             f"what was measured is kept; go on: trtspec bench --resume {directory.path}"
         )
-        console.print(kept, highlight=False, soft_wrap=True)
+        console.print(Text(kept), soft_wrap=True)
         raise
 
 
@@ -129,6 +164,7 @@ def _opened(asked: Mapping[str, Any]) -> Iterator[Opened]:
             allowed="either artifacts or recipes, or --url",
             action="see trtspec bench --help",
         )
+    _require_effect(asked)
     if asked["addresses"]:
         from trtspec.cli.bench_servers import open_servers
 
@@ -137,6 +173,37 @@ def _opened(asked: Mapping[str, Any]) -> Iterator[Opened]:
         return
     with ExitStack() as stack:
         yield _open_artifacts(asked, stack)
+
+
+def _require_effect(asked: Mapping[str, Any]) -> None:
+    """Refuse options that would be ignored: who gave them expects something of them.
+
+    :raises UsageError: listing them.
+    """
+    problems = []
+    here = not asked["addresses"]
+    for option, given in (
+        ("--model", asked["model"] is not None),
+        ("--api", asked["api"] != "chat"),
+    ):
+        if here and given:
+            problems.append(
+                Problem(
+                    "it is for servers, and there is no --url",
+                    option,
+                    action=f"leave {option} out, or name a server with --url",
+                )
+            )
+    if asked["arrivals"] != ARRIVALS[0] and not asked["rates"]:
+        problems.append(
+            Problem(
+                f"{asked['arrivals']} has no effect without --rate",
+                "--arrivals",
+                action="say with --rate how many requests per second",
+            )
+        )
+    if problems:
+        raise UsageError.from_problems(problems)
 
 
 def choices_of(asked: Mapping[str, Any]) -> Choices:

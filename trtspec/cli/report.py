@@ -14,11 +14,17 @@ if TYPE_CHECKING:
     from trtspec.bench.cells import Cell
     from trtspec.bench.ratio import Ratio
     from trtspec.report.load import Loaded
+    from trtspec.report.tuning.load import LoadedTuning
+
+GITHUB_COMMENT = 65_536
+"""Characters of a comment; beyond, GitHub's API answers: body is too long."""
 
 
 @click.command("report")
 @click.argument("runs", nargs=-1, required=True, type=InputPath(path_type=Path))
-@click.option("--html", type=OutputPath(), help="Write one self-contained page.")
+@click.option(
+    "--html", type=OutputPath(), help="Write one page, self-contained, to a file."
+)
 @click.option("--markdown", type=OutputPath(), help="Write Markdown to a file.")
 @click.option(
     "--aiperf",
@@ -30,8 +36,8 @@ if TYPE_CHECKING:
     "allowed",
     metavar="KEY",
     multiple=True,
-    help="Compare runs although this condition differs, and say so in the report; may "
-    "be repeated.",
+    help="Compare runs although this condition differs (a KEY as the refusal names it, "
+    "or what it begins with), and say so in the report. May be repeated.",
 )
 @json_option
 def command(
@@ -46,21 +52,27 @@ def command(
     """Show runs of trtspec bench: the verdict first, then all that it stands on.
 
     Markdown goes to stdout if no file is named. A run that was stopped is shown as far
-    as it went, marked partial. Several runs are compared, if their conditions agree in
-    what matters. A result of trtllm-bench --report_json or of AIPerf is shown, too,
-    without a claim.
+    as it went, marked partial. Several runs, such as last week's and today's, are
+    compared if their conditions agree in what matters; else the differences are listed.
+    A result of trtllm-bench --report_json or of AIPerf is shown, too, without a claim.
+    A directory of trtspec tune becomes a page of the choice and its surface.
 
     \b
     Examples:
       trtspec report runs/TIME-NAME
       trtspec report runs/TIME-NAME --html report.html --markdown report.md
+      trtspec report tunings/TIME-NAME --html tuning.html
       trtspec report runs/A runs/B --allow-different conditions.hardware.cpu
     """  # noqa: D301  click wants the backspace itself
     from trtspec.report.build import build_document
-    from trtspec.report.load import load_all
+    from trtspec.report.load import differing_file, load_all
     from trtspec.report.markdown import to_markdown
 
+    _require_apart(html, markdown, runs)
     loaded = load_all(runs, allowed)
+    for run in loaded.runs:
+        if run.file_differs:
+            click.echo(f"note: {differing_file(run)}", err=True)
     for key in loaded.unneeded:
         click.echo(f"note: --allow-different {key}: nothing there differs", err=True)
     document = build_document(loaded)
@@ -69,7 +81,9 @@ def command(
 
         write_output(html, to_html(document), option="--html")
     if markdown:
-        write_output(markdown, to_markdown(document), option="--markdown")
+        text = to_markdown(document)
+        write_output(markdown, text, option="--markdown")
+        _tell_length(text)
     written = [*filter(None, (html, markdown)), *_exported(loaded, aiperf)]
     if as_json:
         print_json({**_document(loaded), **_written(html, markdown, aiperf)})
@@ -77,7 +91,41 @@ def command(
         for path in written:
             click.echo(f"written: {path}")
     else:
-        click.echo(to_markdown(document), nl=False)
+        text = to_markdown(document)
+        click.echo(text, nl=False)
+        _tell_length(text)
+
+
+def _tell_length(text: str) -> None:
+    """Warn of Markdown that GitHub would refuse as a comment."""
+    if len(text) > GITHUB_COMMENT:
+        click.echo(
+            f"note: {len(text):,} characters; GitHub takes {GITHUB_COMMENT:,} in a "
+            "comment: attach the file, or a page by --html",
+            err=True,
+        )
+
+
+def _require_apart(
+    html: Path | None, markdown: Path | None, runs: tuple[Path, ...]
+) -> None:
+    """Refuse to write one output over another, or over what is read.
+
+    :raises UsageError: naming the option.
+    """
+    from trtspec.bench.rundir import FILES
+    from trtspec.errors import UsageError
+
+    read = {p.resolve() for run in runs for p in (run, *(run / f for f in FILES))}
+    read |= {(run.parent / name).resolve() for run in runs for name in FILES}
+    for option, path in (("--html", html), ("--markdown", markdown)):
+        if path is None:
+            continue
+        what = "it is what the report is made of" if path.resolve() in read else ""
+        if option == "--markdown" and html and path.resolve() == html.resolve():
+            what = "--html names the same file"
+        if what:
+            raise UsageError(what, where=f"{option} {path}", action="name another file")
 
 
 def _exported(loaded: Loaded, directory: Path | None) -> list[Path]:
@@ -86,13 +134,16 @@ def _exported(loaded: Loaded, directory: Path | None) -> list[Path]:
         return []
     from trtspec.bench.interchange import export_aiperf
 
-    alone = len(loaded.runs) == 1
+    places = {}
+    for run in loaded.runs:
+        place = directory
+        if len(loaded.runs) > 1:
+            place = directory / run.path.resolve().name
+        while place in places:  # runs of one name, from several places
+            place = place.with_name(f"{place.name}-")
+        places[place] = run
     return [
-        folder
-        for run in loaded.runs
-        for folder in export_aiperf(
-            run, directory if alone else directory / run.path.resolve().name
-        )
+        folder for place, run in places.items() for folder in export_aiperf(run, place)
     ]
 
 
@@ -119,11 +170,26 @@ def _document(loaded: Loaded) -> dict[str, Any]:
             }
             for run in loaded.runs
         ],
+        "tunings": [_tuning(found) for found in loaded.tunings],
         "foreign": [{"file": f.file, "tool": f.tool} for f in loaded.foreign],
         "allowed_different": [
             {"run": d.run, **d.difference.model_dump(mode="json")}
             for d in loaded.differing
             if d.difference.matters
+        ],
+    }
+
+
+def _tuning(found: LoadedTuning) -> dict[str, Any]:
+    """Give a tuning's choice; the rest is in its result.json."""
+    best = found.result.best
+    return {
+        "tuning": str(found.path),
+        "recipe": best.recipe,
+        "draft_length": best.draft_length,
+        "loads": [
+            {**load.model_dump(mode="json"), "verdict": load.word}
+            for load in best.loads
         ],
     }
 

@@ -10,6 +10,7 @@ from trtspec.report.load import Differing, Loaded
 from trtspec.report.sections import sections_of
 from trtspec.report.sections.comparison import comparison_chapter, run_names
 from trtspec.report.sections.foreign import foreign_chapter
+from trtspec.report.tuning.chapter import tuning_chapter
 from trtspec.report.view import RunView
 
 _MADE_BY = f"trtspec report {__version__}"
@@ -20,6 +21,7 @@ def build_document(loaded: Loaded) -> Document:
     views = [RunView(run) for run in loaded.runs]
     names = run_names(views)
     own = [_chapter(view, name) for view, name in zip(views, names, strict=True)]
+    own += [tuning_chapter(found) for found in loaded.tunings]
     own += [foreign_chapter(found) for found in loaded.foreign]
     before = [comparison_chapter(views, loaded.differing)] if len(views) > 1 else []
     return Document(
@@ -52,8 +54,8 @@ def _chapter(view: RunView, name: str) -> Chapter:
         title=name,
         over=f"Speculation on against off{', partial' if view.result.partial else ''}",
         under=(
-            f"{day}. {machine_line(plan.conditions)}.",
-            f"{software_line(plan.conditions)}.",
+            f"{day}. {machine_line(plan)}.",
+            f"{software_line(plan)}.",
         ),
         sections=tuple(sections_of(view)),
     )

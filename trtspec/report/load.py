@@ -1,4 +1,4 @@
-"""What the paths of a report are: runs of ours, or results of other tools."""
+"""What the paths of a report are: runs and tunings of ours, or other tools' results."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from trtspec.bench.comparable import (
 from trtspec.bench.interchange import ForeignResult, read_foreign
 from trtspec.bench.rundir import PLAN, RESULT, BenchRun, load_run
 from trtspec.errors import UsageError
+from trtspec.report.tuning.load import LoadedTuning, is_tuning, load_tuning
 
 _ALLOWED = (
-    "a directory that trtspec bench wrote, such as runs/TIME-NAME; a file of "
-    "trtllm-bench --report_json; a result of AIPerf"
+    "a directory that trtspec bench wrote, such as runs/TIME-NAME, or trtspec tune; a "
+    "file of trtllm-bench --report_json; a result of AIPerf"
 )
 
 
@@ -45,6 +46,7 @@ class Loaded:
     foreign: tuple[ForeignResult, ...] = ()
     differing: tuple[Differing, ...] = ()
     unneeded: tuple[str, ...] = ()
+    tunings: tuple[LoadedTuning, ...] = ()
 
 
 def load_all(paths: Sequence[Path], allowed: Sequence[str]) -> Loaded:
@@ -54,10 +56,15 @@ def load_all(paths: Sequence[Path], allowed: Sequence[str]) -> Loaded:
     :raises UsageError: for a path that is neither, or runs that must not be compared;
         each difference is named.
     """
-    runs, foreign = [], []
-    for path in dict.fromkeys(paths):
+    runs, foreign, tunings = [], [], []
+    given: dict[Path, Path] = {}
+    for path in paths:
+        given.setdefault(_place(path), path)
+    for path in given.values():
         if _is_run(path):
             runs.append(load_run(path))
+        elif is_tuning(path):
+            tunings.append(load_tuning(path))
         else:
             foreign.append(_foreign(path))
     plans = [run.result.plan for run in runs]
@@ -68,7 +75,23 @@ def load_all(paths: Sequence[Path], allowed: Sequence[str]) -> Loaded:
         tuple(foreign),
         tuple(_differing(runs)),
         unneeded_keys(plans, allowed),
+        tuple(tunings),
     )
+
+
+def differing_file(run: BenchRun) -> str:
+    """Say that a run's result.json is not what its records give."""
+    return (
+        f"{run.path / RESULT} says something else than the records beside it: it was "
+        "changed, or another version computed it. What the records give is shown."
+    )
+
+
+def _place(path: Path) -> Path:
+    """Give what a path means: two that name one run count once."""
+    place = path.resolve()
+    ours = place.name == RESULT and (_is_run(place) or is_tuning(place))
+    return place.parent if ours else place
 
 
 def _is_run(path: Path) -> bool:

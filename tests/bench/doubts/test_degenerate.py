@@ -115,7 +115,8 @@ def looping_sentences(count: int):
 @pytest.mark.parametrize(("looping", "fatal"), [(1, False), (4, False), (5, True)])
 def test_repeated_sentences_are_told_and_fatal_in_most_answers(looping, fatal):
     doubts = found(looping_sentences(looping))
-    assert list(doubts) == ["repeating-output"]
+    # where most answers are not off's, that is told as well
+    assert list(doubts)[:1] == ["repeating-output"]
     assert doubts["repeating-output"].fatal is fatal
     assert f"{looping} of 8 answers" in doubts["repeating-output"].what
 

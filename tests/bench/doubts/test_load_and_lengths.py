@@ -70,3 +70,19 @@ def test_a_slow_first_round_of_both_arms_is_the_machines():
 
 def test_a_first_block_that_is_a_little_slower_is_none():
     assert found(arm("on", varied, slow_first(11.0))) == {}
+
+
+@pytest.mark.parametrize("name", ["on", "off"])
+def test_answers_longer_than_asked_are_told(name):
+    def longer(block, prompt):
+        tokens = 6 if (block, prompt) == (2, 3) else 5
+        return {
+            **(varied(block, prompt) if name == "on" else {}),
+            "output_tokens": tokens,
+        }
+
+    arms = {"on": arm("on", varied), "off": arm("off")} | {name: arm(name, longer)}
+    doubt = found(arms["on"], arms["off"])["longer-than-asked"]
+    assert not doubt.fatal
+    assert f"arm {name}: 1 of 24 answers have more than the 5 tokens" in doubt.what
+    assert "longer-than-asked" not in found(arm("on", varied))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import pairwise
 
 import pytest
@@ -14,11 +15,13 @@ from tests.bench.http.events import (
     completion,
     counts,
     event,
+    prompt,
     role,
     usage,
 )
+from trtspec.bench.collect import Place, samples
 from trtspec.bench.http.answer import NOT_TOLD
-from trtspec.bench.outcome import Failed, Outcome
+from trtspec.bench.outcome import Failed, Outcome, Pass
 
 # milliseconds: tokens 100:1 120:3 140:1 160:4 180:2
 TIMES = (100, 120, 140, 160, 180)
@@ -358,3 +361,59 @@ def test_a_length_that_was_to_be_fixed_must_be_kept():
     assert "ignore_eos" in failure(*pieces, asked=asked)
     asked = call(output_tokens=2, ignore_end=True)
     assert isinstance(answered(*pieces, asked=asked), Outcome)
+
+
+def test_halves_of_an_emoji_in_two_events_are_one_character():
+    """A server that escapes all that is not ASCII may cut there."""
+    outcome = answered(
+        (100, b'data: {"choices": [{"delta": {"content": "a\\ud83d"}}]}\n\n'),
+        (120, b'data: {"choices": [{"delta": {"content": "\\ude00\\ud800"},'),
+        (120, b' "finish_reason": "st\\udc00op"}]}\n\n'),
+        (121, usage(4)),
+    )
+    assert outcome.text == "a\U0001f600\ufffd"
+    assert outcome.finish_reason == "st\ufffdop"
+    assert samples_of(outcome)[0].model_dump_json()
+
+
+def samples_of(outcome):
+    passed = Pass((outcome,), None, 0.0, 1.0)
+    return samples(Place("on", 1, "c1"), [prompt()], passed)
+
+
+def test_an_error_cannot_move_the_cursor_of_who_reads_it():
+    error = {"error": {"message": "\x1b[2Jgone \ud83d"}}
+    assert failure((100, event_of(error))) == "the server failed: \\x1b[2Jgone \ufffd"
+    what = failure((100, b"\x1b[2J"), status=500, reason="\x07", kind="text/plain")
+    assert what.isprintable()
+
+
+def event_of(content):
+    return b"data: " + json.dumps(content).encode() + b"\n\n"
+
+
+@pytest.mark.parametrize(
+    "content", [b"[" * 200_000, b'{"error":' * 900 + b"1" + b"}" * 900]
+)
+def test_a_refusal_that_is_nested_too_deep_is_a_refusal(content):
+    what = failure((100, content), status=500, reason="Oh")
+    assert what.startswith("the server refuses it with status 500 Oh")
+
+
+@pytest.mark.parametrize("tokens", [10**400, 1 << 53, -4, 4.0, "4", True])
+def test_a_count_that_counts_nothing_is_none(tokens):
+    what = failure(
+        (100, chat("a", "stop")),
+        (101, event({"choices": [], "usage": {"completion_tokens": tokens}})),
+    )
+    assert "told no usage" in what
+
+
+def test_half_an_event_is_told_as_the_end_of_the_stream_not_as_nonsense():
+    what = failure((100, chat("a")), (120, chat("b")[:20]), broken="it was cut")
+    assert what == "broke off after 1 chunk: it was cut"
+
+
+def test_an_error_just_before_the_connection_ends_is_told():
+    what = failure((100, event_of({"error": "no memory"})), broken="it was cut")
+    assert what == "the server failed: no memory"

@@ -112,3 +112,13 @@ def test_an_off_arm_whose_mean_is_one_token_is_off():
         off=True,
     )
     assert (outcome.steps, outcome.accepted) == (5, 0)
+
+
+@pytest.mark.parametrize("drafted", [0, 2])
+def test_more_accepted_than_drafted_is_taken_as_not_told(drafted):
+    """Else the report would have acceptance rates above 100 %."""
+    outcome = told(
+        metrics={"speculative_decoding": {**VLLM, "num_draft_tokens": drafted}}
+    )
+    assert (outcome.steps, outcome.drafted, outcome.accepted) == (None, None, None)
+    assert outcome.output_tokens == 6

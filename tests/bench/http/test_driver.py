@@ -321,3 +321,57 @@ def test_time_is_that_of_the_clock_it_was_given():
         shifted = driver(mock, clock=lambda: time.perf_counter() - start + 1000)
         (outcome,) = shifted.run(calls(), ONE).outcomes
     assert 1000 <= outcome.sent_at <= outcome.chunks[0][0] < 1100
+
+
+COMMENTS = (b": keep-alive\n\n", 0.05) * 40
+
+
+def test_comments_that_keep_a_connection_open_are_no_answer():
+    """Else a dead server behind a proxy that sends them would never be given up."""
+    what = failure(Script((role(), *COMMENTS, chat("late"))), silence=0.4)
+    assert "sent only comments for 0.4 s" in what
+
+
+def test_comments_before_an_answer_that_comes_do_no_harm():
+    script = streamed()
+    assert only(Script((*COMMENTS[:10], *script.steps)), silence=0.4).text == "w0 w1 "
+
+
+def test_an_answer_without_an_end_is_given_up(monkeypatch):
+    monkeypatch.setattr("trtspec.bench.http.driver._BYTES", 10_000)
+    monkeypatch.setattr("trtspec.bench.http.driver._BYTES_PER_TOKEN", 10)
+    script = Script((role(), *[chat("x" * 1000)] * 100, 30.0, chat("y", "stop")))
+    began = time.perf_counter()
+    assert "does not end" in failure(script)
+    assert time.perf_counter() - began < 25
+
+
+def test_a_server_that_fell_silent_is_not_waited_for_by_every_request():
+    with serving(Script((role(), 30.0, chat("late", "stop")))) as mock:
+        result = driver(mock, silence=0.3).run(calls(5), ONE)
+    whats = [failed.what for failed in result.failed]
+    assert len(whats) == 5
+    assert "sent nothing for 0.3 s" in whats[0]
+    assert {"fallen silent" in what for what in whats[1:]} == {True}
+    assert len(mock.seen) == 1
+
+
+@pytest.mark.parametrize(
+    ("url", "environ", "secret"),
+    [
+        ("http://{}", {API_KEY: "sk-secret-123"}, "sk-secret-123"),
+        ("http://me:pass-word@{}", {}, "pass-word"),
+    ],
+)
+def test_a_key_that_a_server_repeats_is_not_kept(url, environ, secret):
+    def answer(seen):
+        told = f"no right: {seen.headers['authorization']} {secret}"
+        return document({"error": {"message": told}}, "403 Forbidden")
+
+    with serving(answer) as mock:
+        address = read_address(url.format(mock.url.removeprefix("http://")), environ)
+        server = Server(address, "mock-model", "chat")
+        (failed,) = OverHttp(server).run(calls(), ONE).failed
+    assert failed.what.count("***") == 2
+    assert secret not in failed.what
+    assert address.authorization.split()[1] not in failed.what

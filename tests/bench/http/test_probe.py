@@ -79,3 +79,31 @@ def test_a_password_is_not_shown_when_nobody_answers():
     with pytest.raises(RunError) as caught:
         look_at(address, None, "chat")
     assert "secret" not in str(caught.value)
+
+
+def test_what_a_server_says_of_itself_can_be_kept_and_shown():
+    models = Script(
+        (
+            b'{"data": [{"id": "m\\ud800", "owned_by": {"a": [1e999]},'
+            b' "max_model_len": 1e999}]}',
+        ),
+        kind="application/json",
+    )
+    found = look(models=models, version=document({"version": "\x1b[2J" + "1" * 999}))
+    assert found.model == "m\ufffd"
+    assert found.described["owned_by"] == "{'a': [inf]}"
+    assert found.described["max_model_len"] == "inf"
+    assert found.described["version"].startswith(r"\x1b[2J1")
+    assert len(found.described["version"]) < 400
+
+
+def test_a_list_of_models_that_is_nested_too_deep_is_none():
+    with pytest.raises(UsageError, match="names no models"):
+        look(models=Script((b"[" * 100_000,), kind="application/json"))
+
+
+@pytest.mark.parametrize("host", ["a..b", "%00", "x" * 300, "ex*mple"])
+def test_an_address_that_only_a_client_finds_wrong_is_told(host):
+    with pytest.raises((UsageError, RunError)) as found:
+        look_at(read_address(f"http://{host}", {}), None, "chat")
+    assert host in str(found.value)

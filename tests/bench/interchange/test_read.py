@@ -300,3 +300,18 @@ def test_odd_sections_of_a_report_do_no_harm(read, section, value):
 )
 def test_odd_parts_of_a_summary_do_no_harm(read, key, value):
     assert read(SUMMARY | {key: value}).tool == "aiperf"
+
+
+@pytest.mark.parametrize("huge", ["1" + "0" * 400, "1e999", "-1e999", "NaN"])
+def test_numbers_that_no_float_holds_are_no_values(tmp_path, huge):
+    for name, content in (
+        ("report.json", report()),
+        ("aiperf.json", {tag: {"unit": "ms", "avg": 1.5, "p50": 2.5} for tag in TAGS}),
+    ):
+        text = json.dumps(content).replace("10.0", huge).replace("2.5", huge)
+        assert huge in text
+        (tmp_path / name).write_text(text)
+        assert read_foreign(tmp_path / name) is not None
+
+
+TAGS = ("request_latency", "time_to_first_token")

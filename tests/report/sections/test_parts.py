@@ -150,7 +150,7 @@ def test_a_run_in_which_nothing_was_measured_has_no_figures():
     assert [make(view) for make in empty] == [None] * 4
     assert notes(verdict_section(view)) == [
         "Partial: the run ended before all its blocks ran. Whole rounds: 0 of 3 at "
-        "concurrency 1."
+        "concurrency 1. trtspec bench --resume RUN goes on with the rest."
     ]
 
 

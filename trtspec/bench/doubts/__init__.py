@@ -20,6 +20,7 @@ from trtspec.bench.doubts.forced import forced_doubts
 from trtspec.bench.doubts.lateness import lateness_doubts
 from trtspec.bench.doubts.lengths import length_doubts
 from trtspec.bench.doubts.machine import machine_doubts
+from trtspec.bench.doubts.outputs import output_doubts
 from trtspec.bench.doubts.prompts import prompt_doubts
 from trtspec.bench.metrics import ArmData
 from trtspec.bench.result import Plan
@@ -34,6 +35,7 @@ LOOKS: tuple[Look, ...] = (
     acceptance_doubts,
     lateness_doubts,
     length_doubts,
+    output_doubts,
     block_doubts,
     machine_doubts,
 )

@@ -19,6 +19,8 @@ def length_doubts(plan: Plan, on: ArmData, off: ArmData) -> Iterator[Doubt]:
     Greedy arms of one target emit the same, so a strong difference means that one
     stops early or goes on: its E2E latency is another thing's. Sampled arms may differ.
     """
+    for arm in (off, on):
+        yield from _beyond(plan, arm)
     ours, theirs = _tokens(on), _tokens(off)
     if not ours or not theirs or len(on.samples) != len(off.samples):
         return
@@ -36,6 +38,21 @@ def length_doubts(plan: Plan, on: ArmData, off: ArmData) -> Iterator[Doubt]:
         f"requests; {why}",
         fatal=greedy,
     )
+
+
+def _beyond(plan: Plan, arm: ArmData) -> Iterator[Doubt]:
+    """Look for answers that are longer than they were to be at most."""
+    most = plan.settings.output_tokens
+    longer = [s.output_tokens for s in arm.samples if s.output_tokens > most]
+    if longer:
+        yield Doubt(
+            id="longer-than-asked",
+            what=f"arm {arm.arm}: {len(longer)} of {len(arm.samples)} answers have "
+            f"more than the {most} tokens that were asked for at most, up to "
+            f"{max(longer)}: the server does not keep to max_tokens, or counts "
+            "something else",
+            fatal=False,
+        )
 
 
 def _tokens(arm: ArmData) -> int:

@@ -17,6 +17,9 @@ Api = Literal["chat", "completions"]
 API_KEY = "OPENAI_API_KEY"
 """Environment variable whose value is sent as a bearer token; it is never stored."""
 OPTION = "--url"
+HIDDEN = "***"
+_SHORTEST = 4
+"""Characters of a secret that is looked for: a shorter one is in every text."""
 PATHS: Mapping[Api, str] = {
     "chat": "/v1/chat/completions",
     "completions": "/v1/completions",
@@ -37,6 +40,12 @@ class Address:
 
     url: str
     authorization: str = field(default="", repr=False)
+
+    def hide(self, text: str) -> str:
+        """Give a text without the credentials that it may repeat."""
+        for secret in _secrets(self.authorization):
+            text = text.replace(secret, HIDDEN)
+        return text
 
     def endpoint(self, api: Api) -> str:
         """Give the whole address that requests go to."""
@@ -66,6 +75,16 @@ def read_address(text: str, environ: Mapping[str, str] = os.environ) -> Address:
     path = _API_PATH.sub("", parts.path)
     url = urlunsplit((parts.scheme, f"{host}{port}", path, "", ""))
     return Address(url, _basic(parts) or _bearer(environ))
+
+
+def _secrets(authorization: str) -> list[str]:
+    """Give what must not be told: the header's value, and a password in it."""
+    kind, _, value = authorization.partition(" ")
+    found = [value]
+    if kind == "Basic":
+        pair = base64.b64decode(value).decode(errors="replace")
+        found.append(pair.partition(":")[2])
+    return [secret for secret in found if len(secret) >= _SHORTEST]
 
 
 def shown(text: str) -> str:

@@ -13,13 +13,13 @@ from trtspec.bench.driver import Call
 from trtspec.bench.http.drafts import Drafts, whole_number
 from trtspec.bench.http.reply import Reply, read_events
 from trtspec.bench.http.stream import LONGEST, Answer, AnswerError, shown
+from trtspec.bench.http.words import message_in, plain, whole
 from trtspec.bench.outcome import Failed, Outcome
-from trtspec.trtllm.pytorch.run.server_events import error_text
 
 NOT_TOLD = "not told"
 """Finish reason of a stream that ended in order without one."""
 _FOUND = 200
-_GAVE_UP = frozenset({"abort", "cancelled", "error", "timeout"})
+GAVE_UP = frozenset({"abort", "cancelled", "error", "timeout"})
 """Finish reasons of vLLM, SGLang and TensorRT-LLM for requests that were given up."""
 
 
@@ -47,15 +47,13 @@ def read_answer(sent: Sent, reply: Reply) -> Outcome | Failed:
     are one, because nothing says when each was made.
     """
     try:
-        _require_stream(reply)
-        answer = Answer()
-        for event in read_events(reply.arrivals):
-            answer.take(event)
+        require_stream(reply)
+        answer = _taken(reply)
         tokens = _require_whole(answer, reply)
         drafts = answer.told.drafts(answer.usage, tokens)
         _require_as_asked(sent, tokens, drafts)
     except AnswerError as error:
-        return Failed(sent.call.id, str(error))
+        return Failed(sent.call.id, plain(str(error)))
     return Outcome(
         request_id=sent.call.id,
         due_at=sent.due_at,
@@ -63,8 +61,8 @@ def read_answer(sent: Sent, reply: Reply) -> Outcome | Failed:
         chunks=answer.chunks(tokens),
         prompt_tokens=whole_number(answer.usage.get("prompt_tokens")) or None,
         output_tokens=tokens,
-        finish_reason=answer.finish or NOT_TOLD,
-        text="".join(answer.texts),
+        finish_reason=plain(answer.finish[:LONGEST]) or NOT_TOLD,
+        text=whole("".join(answer.texts)),
         tokens=tuple(answer.ids) if len(answer.ids) == tokens else None,
         steps=drafts.steps,
         drafted=drafts.drafted,
@@ -73,7 +71,21 @@ def read_answer(sent: Sent, reply: Reply) -> Outcome | Failed:
     )
 
 
-def _require_stream(reply: Reply) -> None:
+def _taken(reply: Reply) -> Answer:
+    """Take every event; half a one, at which the reply broke off, is none.
+
+    :raises AnswerError: for an event that is none.
+    """
+    answer = Answer()
+    events = list(read_events(reply.arrivals))
+    if events and reply.broken and not reply.arrivals[-1][1].endswith(b"\n"):
+        events.pop()
+    for event in events:
+        answer.take(event)
+    return answer
+
+
+def require_stream(reply: Reply) -> None:
     """Refuse what is no stream of events.
 
     :raises AnswerError: with what it is.
@@ -95,8 +107,8 @@ def _require_stream(reply: Reply) -> None:
 def _reason(content: bytes) -> str:
     """Find the message in the answer to a request that is refused."""
     text = content.decode(errors="replace").strip()
-    with suppress(ValueError):
-        text = error_text(json.loads(text))
+    with suppress(ValueError, RecursionError):
+        text = message_in(json.loads(text))
     return f": {text[:LONGEST]}" if text else ""
 
 
@@ -115,7 +127,7 @@ def _require_whole(answer: Answer, reply: Reply) -> int:
         raise AnswerError(
             _broke_off(answer, "the stream ended without a finish reason and [DONE]")
         )
-    if answer.finish in _GAVE_UP:
+    if answer.finish in GAVE_UP:
         raise AnswerError(f"the server gave it up: finish reason {answer.finish}")
     if tokens is None:
         raise AnswerError(

@@ -22,6 +22,8 @@ from trtspec.errors import RunError
 from trtspec.run import DraftStep
 from trtspec.trtllm.pytorch.metrics import from_response
 
+_MOST = 1 << 53
+"""Counts from here on are no counts, and no float tells them from their neighbours."""
 AVERAGE = "avg_decoded_tokens_per_iter"
 DETAILS = "speculative_decoding"
 _DRAFTED = ("num_draft_tokens", "total_draft_tokens")
@@ -41,6 +43,11 @@ class Drafts:
     def any(self) -> bool:
         """Whether drafts were proposed."""
         return bool(self.drafted or self.accepted)
+
+    @property
+    def impossible(self) -> bool:
+        """Whether more was accepted than proposed."""
+        return self.drafted is not None and (self.accepted or 0) > self.drafted
 
 
 @dataclass(slots=True)
@@ -70,8 +77,14 @@ class Told:
     def drafts(self, usage: Mapping[str, Any], tokens: int) -> Drafts:
         """Give what is known, from the source that tells most.
 
+        Counts that cannot be, more accepted than drafted, are taken as not told.
+
         :param tokens: of the output.
         """
+        found = self._drafts(usage, tokens)
+        return Drafts() if found.impossible else found
+
+    def _drafts(self, usage: Mapping[str, Any], tokens: int) -> Drafts:
         if self.details is not None:
             return _from_details(self.details, tokens)
         found = _from_usage(usage)
@@ -141,7 +154,7 @@ def _first(details: Mapping[str, Any], names: tuple[str, ...]) -> int | None:
 
 
 def whole_number(value: object) -> int | None:
-    """Give a whole number of 0 or more; None for anything else."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+    """Give a whole number that counts something; None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int):
         return None
-    return value
+    return value if 0 <= value < _MOST else None

@@ -7,11 +7,13 @@ import gc
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 from pydantic import JsonValue
 
 from trtspec.bench.arrivals import due_times
 from trtspec.bench.driver import Call
+from trtspec.bench.http.address import Address
 from trtspec.bench.http.answer import Sent, read_answer
 from trtspec.bench.http.body import request_body
 from trtspec.bench.http.probe import Server
@@ -24,8 +26,11 @@ from trtspec.bench.http.transport import (
     open_transport,
     proxy_for,
 )
-from trtspec.bench.outcome import Pass
+from trtspec.bench.outcome import Failed, Pass
 from trtspec.bench.records import Load
+
+_BYTES, _BYTES_PER_TOKEN = 4 << 20, 16 << 10
+"""Of an answer: far more than any server takes, so that only an endless one is cut."""
 
 
 class OverHttp:
@@ -89,14 +94,16 @@ class OverHttp:
         sending = _Sending(calls, bodies, self._clock, on_answer, off=self._off)
         with _no_garbage_collection():
             asyncio.run(self._send(sending, load, due))
-        return sending.result()
+        return _without_secrets(sending.result(), server.address)
 
     async def _send(
         self, sending: _Sending, load: Load, due: Sequence[float] | None
     ) -> None:
         address, clock = self.server.address, self._clock
         url = address.endpoint(self.server.api)
-        async with open_transport(address, url, clock, self._silence) as post:
+        tokens = max((call.output_tokens for call in sending.calls), default=0)
+        most = _BYTES + tokens * _BYTES_PER_TOKEN
+        async with open_transport(address, url, clock, self._silence, most) as post:
             sending.start(post)
             if due is not None:
                 await open_loop(sending.send, due, sending.started_at, clock)
@@ -125,6 +132,8 @@ class _Sending:
         self._replies: dict[int, tuple[Sent, Reply]] = {}
         self._post: Post
 
+        self._silent = False
+
     def start(self, post: Post) -> None:
         """Begin; connections are made with the first requests."""
         self._post = post
@@ -133,7 +142,11 @@ class _Sending:
     async def send(self, index: int, due: float | None) -> None:
         """Send one request and keep what comes back."""
         began = self._clock()
-        reply = await self._post(self._bodies[index])
+        if self._silent:  # each further one would be waited for as long
+            reply = Reply(broken="was not sent: the server had fallen silent before")
+        else:
+            reply = await self._post(self._bodies[index])
+        self._silent |= reply.silent
         sent_at = began if reply.sent_at is None else reply.sent_at
         due_at = sent_at if due is None else due
         sent = Sent(self.calls[index], due_at, sent_at, self._off)
@@ -150,6 +163,15 @@ class _Sending:
         if last is None:
             return result
         return Pass(outcomes, None, self.started_at, last)
+
+
+def _without_secrets(result: Pass, address: Address) -> Pass:
+    """Hide our key where a server repeats it in its refusal."""
+    outcomes = tuple(
+        replace(o, what=address.hide(o.what)) if isinstance(o, Failed) else o
+        for o in result.outcomes
+    )
+    return replace(result, outcomes=outcomes)
 
 
 @contextmanager

@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import JsonValue
 
-from trtspec.bench.http.address import API_KEY, Address, Api
+from trtspec.bench.http.address import API_KEY, OPTION, Address, Api
+from trtspec.bench.http.drafts import whole_number
+from trtspec.bench.http.stream import LONGEST
+from trtspec.bench.http.words import plain, whole
 from trtspec.errors import RunError, UsageError
 
 if TYPE_CHECKING:
@@ -42,25 +45,49 @@ def look_at(address: Address, model: str | None, api: Api) -> Server:
     :raises RunError: if it cannot be reached, or lets nobody in.
     :raises UsageError: if no model is named and it names none.
     """
-    import httpx
-
-    headers = {"Authorization": address.authorization} if address.authorization else {}
-    with httpx.Client(
-        base_url=address.url,
-        headers=headers,
-        timeout=_SECONDS,
-        trust_env=not address.here,  # no proxy leads to this machine
-    ) as client:
+    with _client(address) as client:
         reply = _get_models(client, address)
         models = _models(reply)
         name = model or _first(models, address)
         described: dict[str, JsonValue] = {
-            "server": reply.headers.get("server"),
-            "version": _version(client),
+            "server": _short(reply.headers.get("server")),
+            "version": _short(_version(client)),
         }
     entry = models.get(name, {})
-    described |= {key: entry[key] for key in _TOLD if entry.get(key) is not None}
+    described |= {
+        key: _short(entry[key]) for key in _TOLD if entry.get(key) is not None
+    }
     return Server(address, name, api, described)
+
+
+def _client(address: Address) -> httpx.Client:
+    """Make what asks a server.
+
+    :raises UsageError: if its address is none, which only a client may find out.
+    """
+    import httpx
+
+    headers = {"Authorization": address.authorization} if address.authorization else {}
+    try:
+        return httpx.Client(
+            base_url=address.url,
+            headers=headers,
+            timeout=_SECONDS,
+            trust_env=not address.here,  # no proxy leads to this machine
+        )
+    except (httpx.InvalidURL, ValueError) as error:
+        raise UsageError(
+            f"{address.url!r}, or a proxy's address in the environment, is none: "
+            f"{error}",
+            where=OPTION,
+        ) from error
+
+
+def _short(told: object) -> JsonValue:
+    """Keep what a server says of itself: a count, or a text that is not too long."""
+    if told is None or whole_number(told) is not None:
+        return whole_number(told)
+    return plain(str(told)[:LONGEST])
 
 
 def _get_models(client: httpx.Client, address: Address) -> httpx.Response:
@@ -68,7 +95,7 @@ def _get_models(client: httpx.Client, address: Address) -> httpx.Response:
 
     try:
         reply = client.get("/v1/models")
-    except (httpx.HTTPError, ValueError) as error:
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
         raise RunError(
             f"no server answers: {str(error) or type(error).__name__}",
             where=address.url,
@@ -87,8 +114,8 @@ def _models(reply: httpx.Response) -> dict[str, dict[str, Any]]:
     """Give what the server says of each model; empty if it has no such list."""
     try:
         rows = reply.json()["data"] if reply.status_code == _FOUND else []
-        return {str(row["id"]): row for row in rows}
-    except (ValueError, KeyError, TypeError):
+        return {whole(str(row["id"])): row for row in rows}
+    except (ValueError, KeyError, TypeError, RecursionError):
         return {}
 
 
@@ -108,7 +135,7 @@ def _version(client: httpx.Client) -> str | None:
 
     try:
         content = client.get("/version").json()
-    except (httpx.HTTPError, ValueError):
+    except (httpx.HTTPError, ValueError, RecursionError):
         return None
     version = content.get("version") if isinstance(content, dict) else None
     return None if version is None else str(version)

@@ -23,6 +23,7 @@ class Reply:
     :param kind: media type, without its parameters.
     :param arrivals: the body, in the pieces in which it arrived.
     :param broken: why it ended early; empty if HTTP says that it is whole.
+    :param silent: whether it was given up because nothing came any more.
     """
 
     sent_at: float | None = None
@@ -31,6 +32,7 @@ class Reply:
     kind: str = ""
     arrivals: list[Arrival] = field(default_factory=list)
     broken: str = ""
+    silent: bool = False
 
     @property
     def content(self) -> bytes:

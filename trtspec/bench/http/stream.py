@@ -9,7 +9,8 @@ from typing import Any
 
 from trtspec.bench.http.drafts import Told, whole_number
 from trtspec.bench.http.reply import Event
-from trtspec.trtllm.pytorch.run.server_events import DONE, error_text
+from trtspec.bench.http.words import message_in
+from trtspec.trtllm.pytorch.run.server_events import DONE
 
 LONGEST = 300
 """Most characters of what a server said that a message shows."""
@@ -102,7 +103,7 @@ def _content(data: bytes) -> Mapping[str, Any]:
             f"the server sent an event that is no JSON object: {shown(data)}"
         )
     if content.get("error") or content.get("object") == "error":
-        raise AnswerError(f"the server failed: {error_text(dict(content))[:LONGEST]}")
+        raise AnswerError(f"the server failed: {message_in(dict(content))[:LONGEST]}")
     return content
 
 

@@ -24,6 +24,9 @@ Post = Callable[[bytes], Awaitable[Reply]]
 CONNECT_SECONDS = 10.0
 SILENCE_SECONDS = 600.0
 """Longest wait for the next bytes: a long prompt behind many others takes its time."""
+MOST_BYTES = 1 << 28
+"""Of one reply, if its request does not say how long it may be."""
+_LONGEST_COMMENT = 256
 _IDLE_SECONDS = 2.0
 """How long a connection without a request is kept; servers close theirs after 5 s."""
 _NO_COMPRESSION = "identity"  # a compressor would hold chunks back
@@ -41,7 +44,11 @@ def proxy_for(address: Address) -> str | None:
 
 @asynccontextmanager
 async def open_transport(
-    address: Address, url: str, clock: Clock, silence: float = SILENCE_SECONDS
+    address: Address,
+    url: str,
+    clock: Clock,
+    silence: float = SILENCE_SECONDS,
+    most: int = MOST_BYTES,
 ) -> AsyncIterator[Post]:
     """Keep connections to a server.
 
@@ -50,7 +57,9 @@ async def open_transport(
     is looked at before the reply is whole.
 
     :param url: that all bodies are sent to.
-    :param silence: seconds without a byte after which a reply is given up.
+    :param silence: seconds after which a reply is given up if no byte came, or nothing
+        but the comments by which servers and proxies keep a connection open.
+    :param most: bytes after which a reply is given up: it would never end.
     """
     import aiohttp
 
@@ -86,16 +95,40 @@ async def open_transport(
                     reply.status = response.status
                     reply.reason = response.reason or ""
                     reply.kind = response.content_type
-                    add = reply.arrivals.append
-                    async for piece in response.content.iter_any():
-                        add((clock(), piece))
+                    await _receive(response.content, reply, clock, silence, most)
             except asyncio.TimeoutError as error:
-                reply.broken = _timed_out(error, silence)
+                reply.broken, reply.silent = _timed_out(error, silence), True
             except (aiohttp.ClientError, OSError, ValueError) as error:
                 reply.broken = _in_words(error)
             return reply
 
         yield post
+
+
+async def _receive(
+    content: aiohttp.StreamReader, reply: Reply, clock: Clock, silence: float, most: int
+) -> None:
+    """Take the body, piece by piece, until it ends or is given up."""
+    add = reply.arrivals.append
+    last, size = clock(), 0
+    async for piece in content.iter_any():
+        now = clock()
+        add((now, piece))
+        size += len(piece)
+        if size > most:
+            reply.broken = f"the answer does not end: {size} bytes have come"
+            return
+        if not _is_comment(piece):
+            last = now
+        elif now - last > silence:
+            reply.broken = f"the server sent only comments for {silence:g} s"
+            reply.silent = True
+            return
+
+
+def _is_comment(piece: bytes) -> bool:
+    """Whether it is a comment of an event stream, or the space between events."""
+    return len(piece) < _LONGEST_COMMENT and piece.lstrip()[:1] in (b"", b":")
 
 
 def _noting_sends(clock: Clock) -> aiohttp.TraceConfig:

@@ -88,7 +88,11 @@ def _metric(name: str, value: Mapping[str, Any]) -> ForeignMetric:
 def _number(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return float(value) if np.isfinite(value) else None
+    try:
+        number = float(value)
+    except OverflowError:  # JSON has whole numbers of any length
+        return None
+    return number if np.isfinite(number) else None
 
 
 def _count(metric: ForeignMetric | None) -> int | None:

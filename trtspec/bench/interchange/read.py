@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from math import isfinite
 from pathlib import Path
+from typing import Any
 
 from trtspec.bench.interchange.aiperf_facts import RECORDS_FILE, SUMMARY_FILE
 from trtspec.bench.interchange.aiperf_read import (
@@ -38,8 +40,14 @@ def read_foreign(path: Path) -> ForeignResult | None:
     return _document(text, file) or _records(text, file)
 
 
-def _none(name: str) -> None:
-    """Read NaN and infinities, which are no JSON, as no value."""
+def _loads(text: str) -> Any:
+    """Read JSON; what no finite number holds, such as NaN and 1e999, is no value."""
+    return json.loads(text, parse_constant=lambda name: None, parse_float=_finite)
+
+
+def _finite(text: str) -> float | None:
+    number = float(text)
+    return number if isfinite(number) else None
 
 
 def _file(path: Path) -> Path | None:
@@ -53,7 +61,7 @@ def _file(path: Path) -> Path | None:
 def _document(text: str, file: Path) -> ForeignResult | None:
     """Read a file that is one JSON object."""
     try:
-        found = json.loads(text, parse_constant=_none)
+        found = _loads(text)
     except (ValueError, RecursionError):
         return None
     if not isinstance(found, dict):
@@ -71,7 +79,7 @@ def _records(text: str, file: Path) -> ForeignResult | None:
     records = []
     for number, line in enumerate(lines, start=1):
         try:
-            record = json.loads(line, parse_constant=_none)
+            record = _loads(line)
         except (ValueError, RecursionError):
             record = None
         if not is_record(record):

@@ -125,7 +125,10 @@ def _percentiles(name: str, unit: str, told: Mapping[str, Any]) -> ForeignMetric
 def _number(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # JSON has whole numbers of any length
+        return None
     return number if number - number == 0 else None  # neither nan nor infinite
 
 

@@ -40,7 +40,7 @@ def comparison_chapter(
     rows = [
         row
         for load in loads
-        for name, view in zip(run_names(views), views, strict=True)
+        for name, view in zip(_marked_names(views), views, strict=True)
         for cell in view.cells
         if cell.load.words == load
         for row in _rows(name, view, cell)
@@ -69,12 +69,25 @@ def _differences(differing: Sequence[Differing]) -> Details:
 
 
 def run_names(views: Sequence[RunView]) -> list[str]:
-    """Name runs by their subject; where two have one name, by their directory, too."""
+    """Name runs by their subject; where two have one name, by their directory, too.
+
+    Where those have one name as well, the path is given as it was asked for.
+    """
     names = [view.plan.name for view in views]
-    return [
-        name if names.count(name) == 1 else f"{name} ({view.run.path.name})"
-        for name, view in zip(names, views, strict=True)
-    ]
+    for tell in (lambda path: path.resolve().name, str):
+        names = [
+            name
+            if names.count(name) == 1
+            else f"{view.plan.name} ({tell(view.run.path)})"
+            for name, view in zip(names, views, strict=True)
+        ]
+    return names
+
+
+def _marked_names(views: Sequence[RunView]) -> Iterator[str]:
+    """Say beside its name that a run is partial: its verdicts stand on less."""
+    for name, view in zip(run_names(views), views, strict=True):
+        yield f"{name}, partial" if view.result.partial else name
 
 
 def _rows(run: str, view: RunView, cell: Cell) -> Iterator[tuple[str, ...]]:

@@ -33,7 +33,7 @@ def conditions_section(view: RunView) -> Section:
         _details("Engine", conditions.runner),
         _details("Prompts", _fields(plan.prompts)),
         _details("Settings", _fields(plan.settings)),
-        *(_arm(arm) for arm in plan.arms),
+        *(_arm(arm, conditions.runner) for arm in plan.arms if not _copy(view, arm)),
         *_recipes(view),
     ]
     return Section("Conditions", tuple(blocks))
@@ -66,16 +66,43 @@ def _present(load: Mapping[str, object]) -> str:
     return numbers.value_text({k: v for k, v in load.items() if v not in (None, "")})
 
 
-def _arm(arm: ArmInfo) -> Details:
+def _copy(view: RunView, arm: ArmInfo) -> bool:
+    """Whether an arm is the baseline once more: all of it stands there."""
+    off = view.plan.baseline
+    if off is None or arm.role != "control":
+        return False
+    return arm.model_copy(update={"name": off.name, "role": off.role}) == off
+
+
+def _arm(arm: ArmInfo, runner: Mapping[str, object]) -> Details:
+    """Give an arm's own: what all engines have stands under Engine."""
     values: dict[str, object] = {"role": arm.role}
     if arm.artifact:
         own = arm.artifact.model_dump(mode="json", exclude={"recipe"})
         values |= {f"artifact: {name}": value for name, value in own.items()}
     if arm.endpoint:
         values |= _fields(arm.endpoint)
-    values |= {f"speculation: {k}": v for k, v in arm.speculation.items()}
-    values |= {f"engine: {k}": v for k, v in arm.engine.items()}
+    recipe = arm.artifact.recipe if arm.artifact else {}
+    if arm.speculation and arm.speculation == recipe.get("speculation"):
+        values["speculation"] = "as in its recipe below"
+    else:
+        values |= {f"speculation: {k}": v for k, v in arm.speculation.items()}
+    engine = {
+        k: v for k, v in arm.engine.items() if runner.get(k, v) != v or k not in runner
+    }
+    if arm.engine and not engine:
+        engine = {"all": "as under Engine"}
+    values |= {f"engine: {k}": v for k, v in engine.items()}
     return _details(f"Arm {arm.name}", values)
+
+
+def _given(values: Mapping[str, object]) -> dict[str, object]:
+    """Leave out what has no value: a recipe without it means the same."""
+    return {
+        name: _given(value) if isinstance(value, Mapping) else value
+        for name, value in values.items()
+        if value is not None
+    }
 
 
 def _recipes(view: RunView) -> Iterator[Details]:
@@ -84,7 +111,7 @@ def _recipes(view: RunView) -> Iterator[Details]:
     for arm in view.plan.arms:
         if arm.artifact and arm.artifact.fingerprint not in seen:
             seen.add(arm.artifact.fingerprint)
-            text = yaml.safe_dump(arm.artifact.recipe, sort_keys=False)
+            text = yaml.safe_dump(_given(arm.artifact.recipe), sort_keys=False)
             yield Details(
                 f"Recipe of {arm.artifact.name}, resolved",
                 (Code(without_secrets(text.rstrip())),),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from trtspec.bench.cells import Cell
 from trtspec.bench.compare import THROUGHPUT
 from trtspec.report import numbers
-from trtspec.report.document import Note, Section, Table, Text
+from trtspec.report.document import Block, Note, Section, Table, Text
 from trtspec.report.view import RunView
 
 _LEAD = (
@@ -25,6 +25,11 @@ _COLUMNS = (
     "TPOT p50",
     "E2E p50",
 )
+_TAGS = (THROUGHPUT, "ttft.p50", "tpot.p50", "e2e.p50")
+_APART = (
+    "Off is visibly apart from itself here, so a candidate that is apart by as much "
+    "shows nothing (of 20 such intervals about one leaves 1 out by chance)"
+)
 
 
 def control_section(view: RunView) -> Section | None:
@@ -38,8 +43,10 @@ def control_section(view: RunView) -> Section | None:
             "a difference this run could see."
         )
         return Section("Control: off against off", (Note("info", text),))
-    table = Table.of(_COLUMNS, rows)
-    return Section("Control: off against off", (Text(_LEAD), table))
+    blocks: list[Block] = [Text(_LEAD), Table.of(_COLUMNS, rows)]
+    if apart := [said for cell in view.measured for said in _apart(cell)]:
+        blocks.append(Note("info", f"{_APART}: {'; '.join(apart)}."))
+    return Section("Control: off against off", tuple(blocks))
 
 
 def _rows(view: RunView) -> Iterator[tuple[str, ...]]:
@@ -48,13 +55,22 @@ def _rows(view: RunView) -> Iterator[tuple[str, ...]]:
             yield _row(cell)
 
 
+def _apart(cell: Cell) -> Iterator[str]:
+    """Name the ratios of off again to off whose interval leaves 1 out."""
+    if not cell.control:
+        return
+    for tag, column in zip(_TAGS, _COLUMNS[-len(_TAGS) :], strict=True):
+        found = cell.control.comparison.ratios.get(tag)
+        if found and found.interval and not found.interval[0] <= 1 <= found.interval[1]:
+            yield f"{column} at {cell.load.words}"
+
+
 def _row(cell: Cell) -> tuple[str, ...]:
     assert cell.control is not None
     comparison = cell.control.comparison
-    tags = (THROUGHPUT, "ttft.p50", "tpot.p50", "e2e.p50")
     return (
         cell.load.words,
         str(cell.blocks),
         numbers.percent(cell.control.visible),
-        *(numbers.ratio(comparison.ratios.get(tag), _DIGITS) for tag in tags),
+        *(numbers.ratio(comparison.ratios.get(tag), _DIGITS) for tag in _TAGS),
     )

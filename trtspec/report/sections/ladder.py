@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from trtspec.bench.cells import Cell
 from trtspec.bench.compare import THROUGHPUT
-from trtspec.bench.records import Load
+from trtspec.bench.records import Load, rate_text
 from trtspec.bench.sentences import break_even_text
 from trtspec.report import numbers
 from trtspec.report.document import Figure, Section, Table
@@ -19,7 +19,7 @@ from trtspec.report.view import RunView
 _SMALL = (340.0, 240.0)
 _LEAD = (
     "How many times faster each candidate is than off in the same rounds, with 95 % "
-    "intervals. Above the line at 1 speculation pays."
+    "intervals. Speculation pays where the whole interval lies above the line at 1."
 )
 _RATIO = "Times faster than off"
 _CLOSED = "output tokens per second, median over blocks"
@@ -81,7 +81,7 @@ def _x_title(cells: Sequence[Cell]) -> str:
 
 
 def _ticks(cells: Sequence[Cell]) -> tuple[tuple[float, str], ...]:
-    return tuple((_place(c.load), f"{_place(c.load):g}") for c in cells)
+    return tuple((_place(c.load), rate_text(_place(c.load))) for c in cells)
 
 
 def _ratios(view: RunView, cells: Sequence[Cell]) -> list[LinePlot]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trtspec.bench.cells import Cell
+from trtspec.bench.cells import Cell, Comparison
 from trtspec.report import numbers
 from trtspec.report.document import Block, Details, Section, Table, Text
 from trtspec.report.view import RunView
@@ -16,6 +16,10 @@ _LEAD = (
     "blocks. In reduced precision a near tie between two tokens may come out either "
     "way: a difference is not yet an error, and identity here is not yet a proof; "
     "trtspec verify tests that."
+)
+_ALIKE = (
+    "Under every load every candidate gave the same output as off for all prompts, and "
+    "every arm repeated its own in all blocks."
 )
 
 
@@ -32,7 +36,14 @@ def outputs_section(view: RunView) -> Section | None:
         "off repeats itself",
         "candidate repeats itself",
     )
-    blocks: list[Block] = [Text(_LEAD), Table(columns, tuple(rows), 3)]
+    table = Table(columns, tuple(rows), 3)
+    blocks: list[Block] = [Text(_LEAD)]
+    if all(
+        _unanimous(found) for cell in compared for found in cell.comparisons.values()
+    ):
+        blocks += [Text(_ALIKE), Details("Counts", (table,))]
+    else:
+        blocks.append(table)
     if differing := [row for cell in compared for row in _differences(cell)]:
         named = ("load", "candidate", "prompt", "at", "off", "candidate's")
         total = sum(
@@ -48,6 +59,12 @@ def outputs_section(view: RunView) -> Section | None:
             )
         )
     return Section("Same output", tuple(blocks))
+
+
+def _unanimous(found: Comparison) -> bool:
+    of = found.outputs
+    counts = {of.identical, of.off_repeats, of.on_repeats}
+    return counts == {of.prompts} and not found.lossy
 
 
 def _rows(cell: Cell) -> Iterator[tuple[str, ...]]:

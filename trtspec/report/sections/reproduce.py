@@ -24,7 +24,7 @@ def reproduce_section(view: RunView) -> Section:
 
 def _facts(view: RunView) -> Iterator[tuple[str, str]]:
     plan = view.plan
-    yield "run", view.run.path.name
+    yield "run", view.run.path.resolve().name
     yield "measured", f"{plan.started} to {view.result.finished}"
     version = plan.conditions.versions.get("trtspec")
     yield "trtspec", version or "version not recorded"

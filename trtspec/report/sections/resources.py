@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from trtspec.bench.cells import Cell
 from trtspec.bench.records import Resources
+from trtspec.bench.sentences import CLIENT_ONLY, over_http
 from trtspec.report import numbers
 from trtspec.report.document import Section, Table
 from trtspec.report.view import RunView
@@ -25,6 +26,8 @@ def resources_section(view: RunView) -> Section | None:
     if len(table.columns) == table.words + table.last:
         return None
     lead = "Over all counted blocks: means per output token, and the most memory seen."
+    if over_http(view.plan):
+        lead += f" {CLIENT_ONLY}"
     return Section("Resources", (table,), lead)
 
 

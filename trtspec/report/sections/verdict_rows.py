@@ -52,8 +52,8 @@ def verdict_row(cell: Cell, key: Key, told: Sequence[Doubt]) -> VerdictRow:
     )
 
 
-def table_row(cell: Cell, name: str) -> tuple[str, ...]:
-    """Give the same in the order of ``COLUMNS``."""
+def table_row(cell: Cell, name: str, told: Sequence[Doubt] = ()) -> tuple[str, ...]:
+    """Give the same in the order of ``COLUMNS``; see ``verdict_row``."""
     comparison = cell.comparisons.get(name)
     word = word_of(cell, name)
     if comparison is None:
@@ -68,7 +68,7 @@ def table_row(cell: Cell, name: str) -> tuple[str, ...]:
         numbers.decimal(of.length if of else None),
         numbers.percent(of.rate if of else None),
         numbers.same_output(comparison.outputs),
-        "; ".join(text for _, text in _remarks(comparison)),
+        "; ".join(text for _, text in _remarks(comparison, told)),
     )
 
 

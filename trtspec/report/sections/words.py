@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from trtspec.bench.cells import Cell
-from trtspec.bench.records import Load
+from trtspec.bench.records import Load, rate_text
 
 FAILED, UNMEASURED = "failed", "not measured"
 """Words beside those of a verdict, where there is none."""
@@ -41,14 +41,15 @@ def _by_word(cells: Sequence[Cell], name: str) -> str:
 def _loads(loads: Sequence[Load]) -> str:
     """Name loads in a row: concurrency 1 and 4; 0.5 and 2 requests/s, Poisson."""
     closed = [str(load.concurrency) for load in loads if load.concurrency]
-    words = [f"concurrency {_joined(closed)}"] if closed else []
+    words = [f"concurrency {joined(closed)}"] if closed else []
     for arrivals, spaced in (("poisson", "Poisson"), ("fixed", "evenly spaced")):
-        rates = [f"{load.rate:g}" for load in loads if load.arrivals == arrivals]
-        words += [f"{_joined(rates)} requests/s, {spaced}"] if rates else []
-    return _joined(words)
+        rates = [rate_text(r.rate or 0) for r in loads if r.arrivals == arrivals]
+        words += [f"{joined(rates)} requests/s, {spaced}"] if rates else []
+    return joined(words)
 
 
-def _joined(words: Sequence[str]) -> str:
+def joined(words: Sequence[str]) -> str:
+    """List words: a, b and c."""
     if len(words) < 2:
         return "".join(words)
     return f"{', '.join(words[:-1])} and {words[-1]}"
