@@ -7,7 +7,7 @@ from trtspec.methods import ALLOWED_DRAFT_ENTRY, ALLOWED_DRAFT_LENGTH
 HEAD = "schema: trtspec/v1\nname: x\ntarget:\n  model: a\n"
 ROOT_KEYS = (
     "schema, name, target, speculation, backend, limits, engine, pytorch, sampling, "
-    "workload"
+    "workload, tuned"
 )
 METHODS = (
     "none, ngram, suffix, draft_target, medusa, eagle, eagle3, mtp, redrafter, "

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from trtspec.errors import UsageError
 from trtspec.tune.costs import Cost, CostTable, StepCosts
-from trtspec.tune.predict import predict, smallest_within
+from trtspec.tune.predict import predict
 from trtspec.tune.trace import PromptTrace
 
 
@@ -78,12 +78,20 @@ def trace(name: str) -> PromptTrace:
 
 def test_a_prediction_adds_up_what_the_replayed_steps_cost():
     """Steps of 4, 2 and 0 drafts emit 3, 2 and 1 tokens."""
-    found = predict([trace("a")], COSTS, 1, lambda _: 4, prefill_seconds=2.0)
+    reading = {
+        "verify": COSTS.verify.model_copy(update={"reading": 0.5}),
+        "draft": COSTS.draft.model_copy(update={"reading": 0.25}),
+    }
+    costs, one = COSTS.model_copy(update=reading), trace("a")
+    found = predict([one], costs, 1, lambda _: 4)
     assert found.tokens == 7
-    expected = (1.4 + 0.4) + (1.2 + 0.2) + (1.0 + 0.0)
+    assert found.steps == 3
+    expected = (1.4 + 0.4) + (1.2 + 0.2) + (1.0 + 0.0) + 0.75 * one.prompt_tokens
     assert found.acceptance_length == pytest.approx(1 + 3 / 3)
-    assert found.seconds == pytest.approx(2.0 + expected)
-    assert found.throughput == pytest.approx(7 / (2.0 + expected))
+    assert found.seconds == pytest.approx(expected)
+    assert found.throughput == pytest.approx(7 / expected)
+    plain = predict([one], costs, 1, lambda _: 0)
+    assert plain.seconds == pytest.approx(6 * 1.0 + 0.5 * one.prompt_tokens)
 
 
 def test_nothing_drafted_is_plain_decoding():
@@ -92,9 +100,46 @@ def test_nothing_drafted_is_plain_decoding():
     assert found.acceptance_length == 1.0
 
 
-def test_of_lengths_that_bring_the_same_the_smallest_is_taken():
-    predicted = {0: 10.0, 1: 12.0, 2: 13.8, 3: 14.0, 4: 13.9}
-    assert smallest_within(predicted, 0.0) == 3
-    assert smallest_within(predicted, 0.02) == 2
-    assert smallest_within({0: 10.0, 1: 9.0}, 0.0) == 0
-    assert smallest_within({0: 10.0, 1: 10.05}, 0.01) == 0
+def with_contexts() -> CostTable:
+    """Two contexts; the long one was measured at both ends only."""
+    short = {
+        (1, 1): 1.0,
+        (1, 3): 1.4,
+        (1, 5): 1.5,
+        (4, 1): 2.0,
+        (4, 3): 2.4,
+        (4, 5): 3.0,
+    }
+    long = {(1, 1): 1.2, (1, 5): 1.7, (4, 1): 3.0, (4, 5): 5.0}
+    cells = [
+        Cost(batch=b, tokens=t, context=context, seconds=s)
+        for context, part in ((100, short), (300, long))
+        for (b, t), s in part.items()
+    ]
+    return CostTable(source="measured", cells=tuple(cells))
+
+
+@pytest.mark.parametrize(
+    ("batch", "tokens", "context", "seconds"),
+    [
+        (1, 3, 100, 1.4),
+        (1, 3, None, 1.4),
+        (1, 1, 300, 1.2),
+        (1, 1, 200, 1.1),
+        (4, 5, 300, 5.0),
+        (4, 3, 300, 2.4 + 1.5),  # between what 1 and 5 tokens add
+        (4, 3, 200, 2.4 + 0.75),
+        (1, 1, 20, 1.0),
+        (1, 1, 900, 1.2),
+    ],
+)
+def test_a_longer_context_adds_in_proportion(batch, tokens, context, seconds):
+    assert with_contexts().at(batch, tokens, context) == pytest.approx(seconds)
+
+
+def test_a_longer_context_never_makes_it_cheaper():
+    cells = [
+        Cost(batch=1, tokens=1, context=10, seconds=1.0),
+        Cost(batch=1, tokens=1, context=90, seconds=0.9),
+    ]
+    assert CostTable(source="measured", cells=tuple(cells)).at(1, 1, 90) == 1.0

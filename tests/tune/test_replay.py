@@ -18,6 +18,7 @@ from trtspec.reference.prefill import group_size
 from trtspec.reference.runner import ReferenceRunner
 from trtspec.reference.tracing import trace
 from trtspec.run import DraftStep, Request, SamplingParams
+from trtspec.tune.record import prompt_trace
 from trtspec.tune.replay import EngineStep, Replayed, replay
 from trtspec.tune.trace import PromptTrace
 
@@ -59,17 +60,11 @@ def requests(**options) -> list[Request]:
 
 
 def traced(of: ReferenceRunner) -> list[PromptTrace]:
+    found = trace(of, requests())
     return [
-        PromptTrace(
-            prompt_id=completion.request_id,
-            prompt_tokens=completion.prompt_tokens,
-            limit=tokens,
-            emitted=len(completion.tokens),
-            offered=tuple(offered for offered, _ in places),
-            accepted=tuple(accepted for _, accepted in places),
-        )
-        for (completion, places), tokens in zip(
-            trace(of, requests()), TOKENS, strict=True
+        prompt_trace(completion, places, limit=tokens)
+        for completion, places, tokens in zip(
+            found.completions, found.places, TOKENS, strict=True
         )
     ]
 
@@ -83,7 +78,7 @@ def really(of: ReferenceRunner, concurrency: int) -> Replayed:
     done = InProcess(of).run(calls, Load(concurrency=concurrency))
     assert done.records is not None
     steps = [
-        EngineStep(r.running, -1, r.drafted, r.accepted, r.emitted)
+        EngineStep(r.running, -1, r.draft_length, -1, r.drafted, r.accepted, r.emitted)
         for r in done.records
         if r.kind == "decode"
     ]
@@ -92,7 +87,7 @@ def really(of: ReferenceRunner, concurrency: int) -> Replayed:
 
 
 def without_longest(found: Replayed) -> Replayed:
-    steps = tuple(step._replace(longest=-1) for step in found.steps)
+    steps = tuple(step._replace(longest=-1, context=-1) for step in found.steps)
     return Replayed(steps, found.by_prompt)
 
 
@@ -127,7 +122,7 @@ def test_every_schedule_is_replayed_as_it_is(models, kind, schedule, concurrency
 
 def test_the_answers_of_a_trace_are_those_of_plain_decoding(models):
     of = runner(models, "draft_target", LONGEST)
-    answers = {c.request_id: c.tokens for c, _ in trace(of, requests())}
+    answers = {c.request_id: c.tokens for c in trace(of, requests()).completions}
     calls = [
         Call(
             r.id,

@@ -23,10 +23,10 @@ def fingerprint(
     Counted: backend, target and speculation settings, limits, sampling, the content
     of the checkpoints, a chat template beside the recipe, and the keys of the stages
     whose output is in the artifact (they hold the versions that decide a conversion).
-    Not counted: the name, the workload, and where the checkpoints came from; nor the
-    rules that a build ignored: from the same inputs it makes the same files, whether
-    it was told to go on or not, and what is known to be lossy cannot be ignored but
-    only be allowed by the recipe, which counts. The manifest lists them.
+    Not counted: the name, the workload, what tune wrote, and where the checkpoints came
+    from; nor the rules that a build ignored: from the same inputs it makes the same
+    files, whether it was told to go on or not, and what is known to be lossy cannot be
+    ignored but only be allowed by the recipe, which counts. The manifest lists them.
 
     :param files: per role ("target", "draft") the checkpoint's files and sha256.
     :param chat_template: the one that the recipe names, if it does.
@@ -51,6 +51,7 @@ def deciding_settings(recipe: Recipe) -> dict[str, object]:
         exclude={
             "name": True,
             "workload": True,
+            "tuned": True,
             "target": where_from,
             "speculation": where_from,
             # what it holds decides the key of the stage that reads it

@@ -15,6 +15,7 @@ from trtspec.methods import (
 from trtspec.recipe.engine import EngineOptions
 from trtspec.recipe.pytorch import PyTorchOptions
 from trtspec.recipe.section import MAX_TOKENS, Section
+from trtspec.recipe.tuned import Tuned
 
 SCHEMA = "trtspec/v1"
 NAME_PATTERN = r"^[a-z0-9][a-z0-9._-]*$"
@@ -201,4 +202,9 @@ class Recipe(Section):
     sampling: Sampling = Field(default=Sampling(), description="Default sampling.")
     workload: Workload | None = Field(
         default=None, description="Prompts and load for bench; optional."
+    )
+    tuned: Tuned | None = Field(
+        default=None,
+        description="Where the draft length comes from; written by tune, decides "
+        "nothing.",
     )

@@ -39,6 +39,11 @@ class Engine:
         """Requests in slots."""
         return self.queue.running
 
+    @property
+    def drafter(self) -> Drafter | None:
+        """What drafts; None where nothing does."""
+        return self._drafter
+
     @contextmanager
     def instead(
         self, rule: Rule | None = None, drafter: Drafter | None = None

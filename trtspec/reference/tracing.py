@@ -1,53 +1,197 @@
 """What a drafter would have had accepted, at every place of the target's own answers.
 
-The engine decodes plainly, one token a step, but drafts and verifies at every place: a
-draft of K tokens there tells how far any shorter one would have come, too.
+The target decodes plainly, one token a step, while the drafter drafts at every place as
+if it were to be verified there. How much of a draft would have been accepted is seen
+later, from the answer itself: in greedy decoding it is what the two have in common.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from trtspec.errors import RunError, UsageError
-from trtspec.reference.acceptance import Acceptance, Verified, accept_greedy
+from trtspec.reference.acceptance import Acceptance, Verified
 from trtspec.reference.chance import Chance
-from trtspec.reference.engine import Engine
+from trtspec.reference.drafters import DraftContext, Drafter, Observation
 from trtspec.reference.runner import ReferenceRunner
-from trtspec.run import Completion, Request, SamplingParams
-
-Places = list[tuple[int, int]]
-"""What was offered and accepted at each place of an answer."""
+from trtspec.reference.tree import NO_DRAFT, ROOT, DraftTree
+from trtspec.run import Completion, Request, SamplingParams, StepRecord
 
 
-class TracingRule:
-    """Says what would be accepted, and accepts nothing; see ``acceptance.Rule``."""
+class Place(NamedTuple):
+    """What was drafted at one place of an answer.
 
-    def __init__(self) -> None:
-        self.seen: list[tuple[int, int]] = []
-        """Offered and accepted, of each request of the step that is under way."""
+    :ivar depth: longest path offered.
+    :ivar accepted: draft tokens that the target would have emitted, too.
+    :ivar drafted: draft tokens offered, those of all branches.
+    :ivar verified: tokens that the target would have had to read, the pending one
+        left out.
+    """
+
+    depth: int
+    accepted: int
+    drafted: int
+    verified: int
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """What a trace brought.
+
+    :param completions: the answers, in the order of the requests.
+    :param places: of each answer; one less than it has tokens.
+    :param records: the engine's steps.
+    """
+
+    completions: tuple[Completion, ...]
+    places: tuple[tuple[Place, ...], ...]
+    records: tuple[StepRecord, ...]
+
+
+class OneByOne:
+    """Accepts no draft token, whatever it is; see ``acceptance.Rule``."""
 
     def __call__(
         self, verified: Verified, sampling: SamplingParams, chance: Chance
     ) -> Acceptance:
-        """Note a request's draft and emit the target's own next token."""
-        path = accept_greedy(verified.tree, verified.best).path
-        self.seen.append((verified.tree.depth, len(path)))
+        """Emit the target's likeliest token."""
         return Acceptance((), verified.best[0])
 
 
-def trace(
-    runner: ReferenceRunner, requests: Sequence[Request]
-) -> list[tuple[Completion, Places]]:
+class Listening:
+    """Drafts as another drafter does, up to a limit of its own, and keeps the drafts.
+
+    :ivar most: deepest level to draft; None for as deep as the engine asks.
+    :ivar trees: drafts of the last step, by slot.
+    """
+
+    def __init__(self, drafter: Drafter, *, verify: bool) -> None:
+        """Wrap a drafter.
+
+        :param verify: let the target read the drafts, for drafters that learn from it.
+        """
+        self._drafter, self._verify = drafter, verify
+        self.most: int | None = None
+        self.trees: list[DraftTree] = []
+
+    @property
+    def reads(self) -> tuple[int, ...]:
+        """Layers of the target that the drafter reads."""
+        return self._drafter.reads
+
+    @property
+    def forward_seconds(self) -> float:
+        """Seconds inside the drafter's own forward."""
+        return self._drafter.forward_seconds
+
+    def propose(self, contexts: Sequence[DraftContext]) -> list[DraftTree]:
+        """Draft; hand the drafts on only if they are to be verified."""
+        self.trees = self._drafter.propose([self._limited(c) for c in contexts])
+        return self.trees if self._verify else [NO_DRAFT] * len(contexts)
+
+    def _limited(self, context: DraftContext) -> DraftContext:
+        if self.most is None or context.limit <= self.most:
+            return context
+        return DraftContext(
+            context.tokens,
+            self.most,
+            context.sampling,
+            context.chance,
+            context.speculation,
+        )
+
+    def observe(self, slot: int, observation: Observation) -> None:
+        """Let the drafter learn."""
+        self._drafter.observe(slot, observation)
+
+    def move(self, source: int, target: int) -> None:
+        """Let the drafter move what it keeps."""
+        self._drafter.move(source, target)
+
+    def release(self, slot: int) -> None:
+        """Let the drafter forget."""
+        self._drafter.release(slot)
+
+
+@dataclass
+class _Drafts:
+    """Drafts of each request by the number of tokens that were emitted before them."""
+
+    by_request: dict[str, list[DraftTree]] = field(default_factory=dict)
+
+    def add(self, name: str, tree: DraftTree) -> None:
+        self.by_request.setdefault(name, []).append(tree)
+
+    def places(self, completion: Completion) -> tuple[Place, ...]:
+        drafts = self.by_request.get(completion.request_id, [])
+        answer = completion.tokens
+        return tuple(
+            place_of(tree, answer[place:]) for place, tree in enumerate(drafts, 1)
+        )
+
+
+def place_of(tree: DraftTree, rest: Sequence[int]) -> Place:
+    """Say how far a draft agrees with what the target emits next.
+
+    :param rest: the answer from this place on.
+    """
+    node, accepted = ROOT, 0
+    for token in rest:
+        for child in tree.children(node):
+            if tree.tokens[child] == token:
+                node, accepted = child, accepted + 1
+                break
+        else:
+            break
+    return Place(tree.depth, accepted, tree.drafted, len(tree))
+
+
+def trace(runner: ReferenceRunner, requests: Sequence[Request]) -> Traced:
     """Decode greedily and note at every place what a draft would have brought.
 
     :param requests: greedy, and with speculation; their own draft length holds.
-    :return: each request's answer, and its places: one less than it has tokens.
     :raises UsageError: for a request that samples: its answer depends on the drafts.
-    :raises RunError: if the runner is busy.
+    :raises RunError: if the runner is busy, or drafts nothing.
+    """
+    require_idle(runner)
+    _require_greedy(requests)
+    drafter = runner.engine.drafter
+    if drafter is None:
+        raise RunError("there is nothing to trace: the artifact has no drafter")
+    listening = Listening(drafter, verify=learns_from_verification(runner))
+    for request in requests:
+        runner.submit(request)
+    drafts, done = _Drafts(), dict[str, Completion]()
+    records: list[StepRecord] = []
+    with runner.engine.instead(rule=OneByOne(), drafter=listening):
+        while runner.busy:
+            done |= _advance(runner, listening, drafts, records)
+    completions = tuple(done[request.id] for request in requests)
+    return Traced(
+        completions, tuple(drafts.places(c) for c in completions), tuple(records)
+    )
+
+
+def learns_from_verification(runner: ReferenceRunner) -> bool:
+    """Whether what is drafted next may depend on what the target said of the drafts.
+
+    Of a drafter of the user's own nobody knows.
+    """
+    return runner.engine.method.method in ("lookahead", "user")
+
+
+def require_idle(runner: ReferenceRunner) -> None:
+    """Refuse an engine that has other work.
+
+    :raises RunError: if it has.
     """
     if runner.busy:
         raise RunError("the engine is still busy with earlier requests")
+
+
+def _require_greedy(requests: Sequence[Request]) -> None:
     for request in requests:
         if not request.sampling.greedy:
             raise UsageError(
@@ -55,24 +199,21 @@ def trace(
                 where=f"request {request.id}",
                 allowed="greedy decoding: an answer that does not depend on the drafts",
             )
-    engine, rule = runner.engine, TracingRule()
-    for request in requests:
-        runner.submit(request)
-    places: dict[str, Places] = defaultdict(list)
-    done: dict[str, Completion] = {}
-    with engine.instead(rule=rule):
-        while runner.busy:
-            done |= _advance(engine, rule, places)
-    return [(done[request.id], places[request.id]) for request in requests]
 
 
 def _advance(
-    engine: Engine, rule: TracingRule, places: dict[str, Places]
-) -> dict[str, Completion]:
+    runner: ReferenceRunner,
+    listening: Listening,
+    drafts: _Drafts,
+    records: list[StepRecord],
+) -> Mapping[str, Completion]:
     """Do one engine step; give what ended."""
-    rule.seen.clear()
-    running = [one.request.id for one in engine.running]
-    result = engine.advance()
-    for name, place in zip(running, rule.seen, strict=False):
-        places[name].append(place)
+    listening.trees = []
+    running = [one.request.id for one in runner.engine.running]
+    result = runner.advance()
+    records.extend(result.records)
+    if any(record.kind == "decode" for record in result.records):
+        trees = listening.trees or [NO_DRAFT] * len(running)
+        for name, tree in zip(running, trees, strict=True):
+            drafts.add(name, tree)
     return {c.request_id: c.completion for c in result.chunks if c.completion}

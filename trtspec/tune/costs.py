@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from statistics import median
 from typing import Literal
 
 from pydantic import Field
@@ -25,14 +27,26 @@ class Cost(Record):
         description="Tokens of a request: verified ones, the pending one included; or "
         "drafted ones.",
     )
-    seconds: float = Field(ge=0, description="Of the step.")
+    context: int = Field(
+        default=0,
+        ge=0,
+        description="Tokens of the longest context in the batch; 0: not told.",
+    )
+    seconds: float = Field(ge=0, description="Of the step; the median if measured.")
+    error: float = Field(
+        default=0.0,
+        ge=0,
+        description="Standard error of the median, relative; 0 where nothing was "
+        "measured.",
+    )
 
 
 class CostTable(Record):
     """Seconds by batch size and tokens; between its cells the straight line counts.
 
     Where a cell is cheaper than one with fewer tokens at the same batch, that is noise:
-    the dearer one's figure counts.
+    the dearer one's figure counts. A few cells may have been measured again with a
+    longer context: what it adds counts in proportion to the context.
     """
 
     source: Source = Field(
@@ -40,20 +54,85 @@ class CostTable(Record):
         "GPU. roofline: from the GPU's data sheet."
     )
     cells: tuple[Cost, ...] = Field(min_length=1, description="In any order.")
+    reading: float = Field(
+        default=0.0, ge=0, description="Seconds to read one token of a prompt."
+    )
+
+    @cached_property
+    def _grids(self) -> tuple[tuple[int, Grid], ...]:
+        """By context, from the shortest; cells without one are the shortest."""
+        contexts = sorted({cell.context for cell in self.cells})
+        return tuple(
+            (context, Grid([c for c in self.cells if c.context == context]))
+            for context in contexts
+        )
+
+    @property
+    def batches(self) -> tuple[int, ...]:
+        """Batch sizes that were looked at."""
+        return tuple(sorted({cell.batch for cell in self.cells}))
+
+    @property
+    def error(self) -> float:
+        """The usual relative error of a cell: the median over the table."""
+        return median(cell.error for cell in self.cells)
+
+    def at(self, batch: int, tokens: int, context: int | None = None) -> float:
+        """Give the seconds of a step.
+
+        :param context: tokens of the longest context in the batch; one that is beyond
+            those measured counts as the nearest of them.
+        :raises UsageError: for a batch or tokens outside of the table: nothing is
+            extrapolated.
+        """
+        (short, near), *longer = self._grids
+        seconds = near.at(batch, tokens)
+        if not longer or context is None:
+            return seconds
+        long, far = longer[-1]
+        share = min(max((context - short) / (long - short), 0.0), 1.0)
+        return seconds + share * far.beyond(near, batch, tokens)
+
+
+class Grid:
+    """Cells of one context.
+
+    :param cells: in any order.
+    """
+
+    def __init__(self, cells: Sequence[Cost]) -> None:
+        self._table = _risen(cells)
+        self._batches = sorted({cell.batch for cell in cells})
+        self._seen: dict[Place, float] = {}
+        self._added: Grid | None = None
 
     def at(self, batch: int, tokens: int) -> float:
         """Give the seconds of a step.
 
-        :raises UsageError: outside of the table: nothing is extrapolated.
+        :raises UsageError: outside of the cells.
         """
-        table = _risen(self.cells)
-        batches = sorted({place[0] for place in table})
-        low, high = _neighbours(batches, batch, "requests")
-        below, above = (_in_row(table, b, tokens) for b in (low, high))
+        if (batch, tokens) not in self._seen:
+            self._seen[batch, tokens] = self._found(batch, tokens)
+        return self._seen[batch, tokens]
+
+    def beyond(self, near: Grid, batch: int, tokens: int) -> float:
+        """Give what these cells cost more than those of a shorter context."""
+        if self._added is None:
+            self._added = Grid(
+                [
+                    Cost(batch=b, tokens=t, seconds=max(0.0, s - near.at(b, t)))
+                    for (b, t), s in self._table.items()
+                ]
+            )
+        return self._added.at(batch, tokens)
+
+    def _found(self, batch: int, tokens: int) -> float:
+        low, high = _neighbours(self._batches, batch, "requests")
+        below, above = (_in_row(self._table, b, tokens) for b in (low, high))
         return below if low == high else _between(low, below, high, above, batch)
 
 
-def _risen(cells: tuple[Cost, ...]) -> dict[Place, float]:
+def _risen(cells: Sequence[Cost]) -> dict[Place, float]:
     """Lift what is cheaper than a smaller step of its row: the running maximum."""
     table: dict[Place, float] = {}
     highest: dict[int, float] = {}
@@ -91,8 +170,30 @@ class StepCosts(Record):
     """What the steps of one artifact cost."""
 
     verify: CostTable = Field(description="By tokens verified per request, from 1.")
-    draft: CostTable = Field(description="By draft tokens per request, from 0.")
+    draft: CostTable = Field(description="By draft tokens per request, from 1.")
 
-    def step(self, batch: int, drafted: int) -> float:
-        """Give the seconds of a step that drafts and verifies so many tokens each."""
-        return self.verify.at(batch, drafted + 1) + self.draft.at(batch, drafted)
+    @property
+    def error(self) -> float:
+        """The usual relative error of a step's cost."""
+        return self.verify.error
+
+    def step(
+        self,
+        batch: int,
+        drafted: int,
+        verified: int | None = None,
+        context: int | None = None,
+    ) -> float:
+        """Give the seconds of a step.
+
+        :param drafted: depth that each request asks its drafter for; 0 for none.
+        :param verified: draft tokens that the target reads; as many if not given.
+        :param context: tokens of the longest context; the shortest known if not given.
+        """
+        read = drafted if verified is None else verified
+        spent = self.draft.at(batch, drafted) if drafted else 0.0
+        return self.verify.at(batch, read + 1, context) + spent
+
+    def reading(self, *, drafts: bool) -> float:
+        """Give the seconds in which a token of a prompt is read."""
+        return self.verify.reading + (self.draft.reading if drafts else 0.0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from trtspec.tune.costs import StepCosts
@@ -14,13 +14,16 @@ from trtspec.tune.trace import PromptTrace
 class Prediction:
     """What one setting would do under one load.
 
-    :param seconds: of all decode steps, and of reading the prompts.
+    :param acceptance_length: None if no step was taken.
+    :param seconds: of all steps, prompts read included.
     :param tokens: emitted.
+    :param steps: of the engine; reading prompts is none.
     """
 
     acceptance_length: float | None
     seconds: float
     tokens: int
+    steps: int
 
     @property
     def throughput(self) -> float:
@@ -33,28 +36,18 @@ def predict(
     costs: StepCosts,
     concurrency: int,
     length_at: LengthAt,
-    *,
-    prefill_seconds: float = 0.0,
     group_size: GroupSize = len,
 ) -> Prediction:
-    """Replay the workload and add up what its steps cost.
-
-    :param prefill_seconds: of reading all prompts; the same for every setting.
-    """
+    """Replay the workload in a closed loop and add up what its steps cost."""
     found = replay(traces, concurrency, length_at, group_size)
-    seconds = sum(costs.step(s.running, s.longest) for s in found.steps)
+    seconds = sum(
+        costs.step(s.running, s.asked, s.longest, s.context) for s in found.steps
+    )
+    drafts = any(step.asked for step in found.steps)
+    per_token = costs.reading(drafts=drafts)
     return Prediction(
         acceptance_length=found.acceptance_length,
-        seconds=seconds + prefill_seconds,
+        seconds=seconds + per_token * sum(trace.prompt_tokens for trace in traces),
         tokens=sum(trace.emitted for trace in traces),
+        steps=len(found.steps),
     )
-
-
-def smallest_within(predicted: Mapping[int, float], margin: float) -> int:
-    """Give the smallest draft length whose throughput is near the best.
-
-    :param predicted: throughput by draft length; 0 is among them.
-    :param margin: relative; how uncertain the predictions are.
-    """
-    best = max(predicted.values())
-    return min(k for k, rate in predicted.items() if rate >= best * (1 - margin))

@@ -20,13 +20,17 @@ class EngineStep(NamedTuple):
     """One step of the engine, over all running requests.
 
     :ivar running: requests in the batch.
-    :ivar longest: most draft tokens of one request in this step.
+    :ivar context: tokens of the longest text in it.
+    :ivar asked: deepest draft that one request asked its drafter for.
+    :ivar longest: most draft tokens of one request that the target reads.
     :ivar drafted: draft tokens of all of them.
     :ivar accepted: those that became output.
     :ivar emitted: tokens emitted.
     """
 
     running: int
+    context: int
+    asked: int
     longest: int
     drafted: int
     accepted: int
@@ -53,6 +57,20 @@ class Replayed:
         return 1 + sum(step.accepted for step in steps) / len(steps)
 
 
+class Taken(NamedTuple):
+    """One step of one request.
+
+    :ivar asked: depth that was asked for.
+    :ivar verified: draft tokens that the target reads.
+    :ivar emitted: tokens emitted.
+    """
+
+    step: DraftStep
+    asked: int
+    verified: int
+    emitted: int
+
+
 @dataclass
 class _Running:
     trace: PromptTrace
@@ -64,18 +82,32 @@ class _Running:
     def finished(self) -> bool:
         return self.emitted == self.trace.emitted
 
-    def advance(self, length: int) -> tuple[DraftStep, int]:
-        """Take one step with a draft of up to ``length`` tokens; also what it emits."""
+    def advance(self, length: int) -> Taken:
+        """Take one step with a draft of up to ``length`` tokens."""
         trace, place = self.trace, self.emitted - 1
         # the last token that fits is never a draft
         most = min(length, trace.limit - self.emitted - 1)
-        drafted = min(trace.offered[place], most)
+        depth = min(trace.offered[place], most)
         path = min(trace.accepted[place], most)
         emitted = min(path + 1, trace.emitted - self.emitted)
-        step = DraftStep(drafted, drafted, min(path, emitted))
+        drafted = trace.drafted[place] if trace.drafted and depth else depth
+        verified = trace.verified[place] if trace.verified and depth else drafted
+        step = DraftStep(drafted, depth, min(path, emitted))
         self.steps.append(step)
         self.emitted += emitted
-        return step, emitted
+        return Taken(step, most, verified, emitted)
+
+
+def walk(trace: PromptTrace, length: int) -> list[int]:
+    """Decode one answer again with a fixed draft length.
+
+    :return: of each step, the draft tokens that the target reads.
+    """
+    one = _Running(trace)
+    read = []
+    while not one.finished:
+        read.append(one.advance(length).verified)
+    return read
 
 
 def replay(
@@ -88,7 +120,9 @@ def replay(
 
     Requests join before a step is taken, and what finished makes room for the next. The
     steps are those of the engine itself as long as its drafts depend on the text alone:
-    greedy decoding with a chain that may be cut anywhere.
+    greedy decoding with a chain that may be cut anywhere. Of a tree the depth is cut at
+    the end of an answer, where the engine leaves nodes out: there their number is too
+    high.
 
     :param concurrency: requests kept in flight.
     """
@@ -114,11 +148,14 @@ def replay(
 
 
 def _step(running: Sequence[_Running], length: int) -> EngineStep:
+    context = max(one.trace.prompt_tokens + one.emitted for one in running)
     taken = [one.advance(length) for one in running]
     return EngineStep(
         running=len(running),
-        longest=max(step.drafted for step, _ in taken),
-        drafted=sum(step.drafted for step, _ in taken),
-        accepted=sum(step.accepted for step, _ in taken),
-        emitted=sum(emitted for _, emitted in taken),
+        context=context,
+        asked=max(one.asked for one in taken),
+        longest=max(one.verified for one in taken),
+        drafted=sum(one.step.drafted for one in taken),
+        accepted=sum(one.step.accepted for one in taken),
+        emitted=sum(one.emitted for one in taken),
     )

@@ -1,0 +1,199 @@
+"""``trtspec tune`` from a terminal's point of view, on a toy that is built for real."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import yaml
+
+from tests.build.projects import write_project
+from tests.reference.artifacts import TEMPLATE
+from trtspec.bench import conditions
+from trtspec.cli.main import _run
+from trtspec.recipe import load_recipe
+from trtspec.tune.confirm import fixed_name
+from trtspec.tune.replay import replay
+from trtspec.tune.trace_file import read_traces
+
+FEW = (
+    "--limit", "3", "--output-tokens", "6", "--concurrency", "1,2", "--longest", "3",
+    "--repeats", "3", "--threads", "1",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    """A recipe, its engines, and the command; every tuning has its own directory."""
+    folder = tmp_path_factory.mktemp("tune")
+    recipe = write_project(
+        folder,
+        prompts=("t3 t4 t3 t4 t3", "t4 t5 t4 t5", "t5 t3"),
+        limits={"max_total_tokens": 64},
+    )
+    (folder / "template.jinja").write_text(TEMPLATE)
+    document = json.loads(recipe.read_text())
+    document["target"]["chat_template"] = "template.jinja"
+    document |= {"backend": "reference", "sampling": {"temperature": 0.0}}
+    recipe.write_text(yaml.safe_dump(document, sort_keys=False))
+
+    def run(*arguments, recipes=(recipe,)):
+        command = ["tune", *recipes, "--engines", folder / "engines", *FEW, *arguments]
+        return _run([str(word) for word in command])
+
+    run.folder, run.recipe = folder, recipe
+    return run
+
+
+@pytest.fixture(autouse=True)
+def here(project, monkeypatch):
+    monkeypatch.chdir(project.folder)
+    monkeypatch.setattr(conditions, "IDLE_SECONDS", 0.01)
+
+
+@pytest.fixture(scope="module")
+def tuned(project):
+    """One tuning with everything, read back."""
+    output = project.folder / "whole"
+    code = project(
+        "--exhaustive",
+        "--output",
+        output,
+        "--write",
+        project.folder / "tuned" / "toy.yaml",
+    )
+    return code, output, json.loads((output / "result.json").read_text())
+
+
+def test_three_prompts_allow_no_claim(tuned):
+    code, _, _ = tuned
+    assert code == 6
+
+
+def test_the_document_has_it_all(tuned):
+    _, _, document = tuned
+    assert document["schema"] == "trtspec/tune/v1"
+    (candidate,) = document["candidates"]
+    assert set(candidate["surface"]) == {"1", "2"}
+    lengths = [point["length"] for point in candidate["surface"]["1"]]
+    assert lengths == [0, 1, 2, 3]
+    assert [load["concurrency"] for load in candidate["loads"]] == [1, 2]
+    assert document["bill"]["swept"]
+    parts = [item["part"] for item in document["bill"]["items"]]
+    assert parts == ["traces", "costs", "sweep"]
+    assert all(item["model_seconds"] > 0 for item in document["bill"]["items"])
+    regret = document["confirmation"]["regret"]
+    assert set(regret) == {"1", "2"}
+    assert all(0 <= lost < 1 for lost in regret.values())
+
+
+def test_its_traces_and_costs_are_files(tuned):
+    _, output, document = tuned
+    name = document["candidates"][0]["name"]
+    traces = (output / "traces" / f"{name}.jsonl").read_text().splitlines()
+    assert len(traces) == 1 + 3
+    costs = json.loads((output / "costs" / f"{name}.json").read_text())
+    assert costs["verify"]["source"] == "measured"
+    assert (output / "confirmation" / "result.json").exists()
+
+
+def test_the_replayed_acceptance_is_the_measured_one(tuned):
+    """Of every draft length and load; the toy is in float32."""
+    _, output, _ = tuned
+    (file,) = (output / "traces").iterdir()
+    traces = read_traces(file).prompts
+    bench = json.loads((output / "confirmation" / "result.json").read_text())
+    compared = 0
+    for cell in bench["cells"]:
+        for length in (1, 2, 3):
+            found = replay(traces, cell["load"]["concurrency"], lambda _, k=length: k)
+            arm = cell["arms"][fixed_name(length)]
+            assert arm["acceptance"]["length"] == pytest.approx(found.acceptance_length)
+            compared += found.acceptance_length > 1
+    assert compared > 1
+
+
+def test_the_tuned_recipe_is_one(tuned, project):
+    _, _, document = tuned
+    path = project.folder / "tuned" / "toy.yaml"
+    recipe = load_recipe(path).recipe
+    assert recipe.tuned.fingerprint == document["candidates"][0]["fingerprint"]
+    assert recipe.workload.concurrency == (1, 2)
+    assert recipe.workload.output_tokens == 6
+    assert [row.concurrency for row in recipe.tuned.loads] == [1, 2]
+    chosen = document["candidates"][0]["draft_length"]
+    if chosen is None:
+        assert recipe.speculation.method == "none"
+    else:
+        written = yaml.safe_load(path.read_text())["speculation"]["draft_length"]
+        told = (
+            {int(k): v for k, v in chosen.items()}
+            if isinstance(chosen, dict)
+            else chosen
+        )
+        assert written == told
+
+
+def test_traces_of_before_are_taken(project, tuned, capfd):
+    _, output, _ = tuned
+    again = project.folder / "again"
+    code = project("--no-confirm", "--traces", output, "--output", again, "--json")
+    out, err = capfd.readouterr()
+    assert code in (0, 6)
+    assert "trace taken from" in err
+    document = json.loads(out)
+    (traces, _) = document["bill"]["items"]
+    assert (traces["part"], traces["steps"]) == ("traces", 0)
+    assert document["confirmation"] is None
+    assert document["recipe"].endswith(".tuned.yaml")
+
+
+def test_traces_of_another_workload_are_refused(project, tuned, capfd):
+    _, output, _ = tuned
+    code = project("--limit", "2", "--traces", output, "--output", "other")
+    assert code == 2
+    assert "prompts_sha256" in capfd.readouterr().err
+
+
+def test_the_table_says_the_choice_first(project, capfd):
+    project("--no-confirm", "--output", "table", "--tpot", "0.5")
+    out = capfd.readouterr().out
+    first = out.splitlines()[0]
+    assert "draft_length" in first or "do not speculate" in first
+    for said in ("concurrency", "tokens/step", "TPOT up to 0.5 s", "a sweep of all"):
+        assert said in out
+
+
+def test_a_tuning_is_not_overwritten(project, tuned, capfd):
+    _, output, _ = tuned
+    assert project("--output", output) == 2
+    assert "holds a tuning already" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("backend: reference", "backend: pytorch"), "backend pytorch"),
+        (("temperature: 0.0", "temperature: 0.7"), "temperature 0.7"),
+    ],
+)
+def test_what_cannot_be_tuned_is_said(project, capfd, change, said):
+    text = project.recipe.read_text()
+    assert change[0] in text
+    other = project.folder / f"{said.split()[0]}.yaml"
+    other.write_text(text.replace(*change))
+    assert project("--output", "refused", recipes=(other,)) == 2
+    assert said in capfd.readouterr().err
+
+
+def test_a_recipe_without_drafts_is_refused(project, capfd):
+    none = project.folder / "none.yaml"
+    document = yaml.safe_load(project.recipe.read_text())
+    none.write_text(yaml.safe_dump({**document, "speculation": {"method": "none"}}))
+    assert project("--output", "refused", recipes=(none,)) == 2
+    assert "nothing to tune" in capfd.readouterr().err
+
+
+def test_a_concurrency_above_the_slots_is_refused(project, capfd):
+    assert project("--output", "refused", "--concurrency", "4000") == 2
+    assert "4000" in capfd.readouterr().err

@@ -1,0 +1,168 @@
+"""From the arguments of ``trtspec tune`` to a tuned recipe."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from trtspec.bench.candidates import names_of, require_same_target
+from trtspec.bench.paths import require_writable, writing
+from trtspec.bench.plan import Choices, ladder
+from trtspec.bench.progress import watching
+from trtspec.bench.rundir import run_name
+from trtspec.build.artifact import Artifact
+from trtspec.cli.artifact import open_or_build, terminal_progress
+from trtspec.cli.common import backend_for
+from trtspec.errors import NoClaimError, UsageError
+from trtspec.files import write_atomic
+from trtspec.recipe import load_prompts, load_recipe
+from trtspec.recipe.dump import dump_recipe
+from trtspec.tune.candidate import Candidate, candidate_of
+from trtspec.tune.result import TuneResult
+from trtspec.tune.table import print_tuning
+from trtspec.tune.tuned_recipe import Source, tuned_text
+
+TUNINGS = Path("tunings")
+
+
+@dataclass(frozen=True, slots=True)
+class Tuned:
+    """A tuning that is done.
+
+    :param path: its directory.
+    :param written: the tuned recipe; None if drafting does not pay.
+    :param diff: what it changes.
+    """
+
+    result: TuneResult
+    path: Path
+    written: Path | None
+    diff: str
+
+    def print(self) -> None:
+        """Write the table, and the recipe as a diff."""
+        print_tuning(self.result, Console(file=sys.stdout))
+        if self.diff:
+            click.echo(self.diff, nl=False)
+        if self.written:
+            click.echo(f"tuned recipe: {self.written}")
+        click.echo(f"everything behind it: {self.path}")
+
+    def require_claim(self) -> None:
+        """End with the exit code that the result deserves.
+
+        :raises NoClaimError: if nothing can be claimed under any load.
+        """
+        if all(load.word == "no claim" for load in self.result.best.loads):
+            raise NoClaimError(
+                "no claim can be made under any load",
+                action="use more prompts, or more --repeats",
+            )
+
+
+def start_tuning(asked: Mapping[str, Any]) -> Tuned:
+    """Tune, and write the tuned recipe.
+
+    :raises TrtspecError: for anything that can be seen to be wrong before measuring.
+    """
+    if asked["prompts"]:
+        load_prompts(asked["prompts"], "--prompts")
+    candidates, sources = _candidates(asked)
+    for source in sources.values():
+        require_writable(asked["write"] or source.default_place)
+    name = candidates[0].artifact.name
+    output = asked["output"] or TUNINGS / run_name(name)
+    result = _run(asked, candidates, output)
+    source = sources[result.best.name]
+    target = asked["write"] or source.default_place
+    text = tuned_text(source, result, target.parent)
+    with writing(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        write_atomic(target, text)
+    return Tuned(result, output, target, source.difference(text))
+
+
+def _candidates(
+    asked: Mapping[str, Any],
+) -> tuple[list[Candidate], dict[str, Source]]:
+    paths: Sequence[Path] = asked["recipes"]
+    for path in paths:
+        if not path.is_dir():
+            _require_reference(load_recipe(path).recipe.backend, str(path))
+    progress = terminal_progress(err=True, news_only=True)
+    artifacts = [open_or_build(path, asked["engines"], progress) for path in paths]
+    for artifact in artifacts:
+        _require_reference(artifact.recipe.backend, str(artifact.path))
+        backend_for(artifact.recipe)
+    require_same_target([artifact.recipe for artifact in artifacts])
+    names = names_of(artifacts)
+    if len(artifacts) == 1:
+        names = {artifacts[0].fingerprint: artifacts[0].recipe.speculation.method}
+    candidates = [
+        candidate_of(artifact, names[artifact.fingerprint], asked["longest"])
+        for artifact in artifacts
+    ]
+    sources = {
+        candidate.name: _source(path, artifact)
+        for candidate, path, artifact in zip(candidates, paths, artifacts, strict=True)
+    }
+    return candidates, sources
+
+
+def _require_reference(backend: str, where: str) -> None:
+    if backend != "reference":
+        raise UsageError(
+            f"backend {backend}",
+            where=where,
+            allowed="backend reference",
+            action="tune a copy of the recipe with backend: reference; what a drafter "
+            "has accepted does not depend on the engine",
+        )
+
+
+def _source(path: Path, artifact: Artifact) -> Source:
+    if path.is_dir():
+        return Source(
+            dump_recipe(artifact.recipe),
+            path / "recipe.yaml",
+            Path.cwd() / f"{artifact.name}.tuned.yaml",
+        )
+    return Source(path.read_text("utf-8"), path, path.with_suffix(".tuned.yaml"))
+
+
+def _run(
+    asked: Mapping[str, Any], candidates: Sequence[Candidate], output: Path
+) -> TuneResult:
+    # only now torch: everything that can be wrong without it was looked at
+    from trtspec.tune.tuning import Asked, Tuning
+
+    console = Console(file=sys.stderr)
+    choices = Choices(
+        prompts=asked["prompts"],
+        limit=asked["limit"],
+        output_tokens=asked["output_tokens"],
+        loads=ladder(asked["concurrency"]) or None,
+        repeats=asked["repeats"],
+    )
+    tuning = Tuning(
+        Asked(
+            candidates=candidates,
+            choices=choices,
+            output=output,
+            traces=asked["traces"],
+            confirm=asked["confirm"] or asked["exhaustive"],
+            exhaustive=asked["exhaustive"],
+            tpot_limit=asked["tpot_limit"],
+            device=asked["device"] or "cpu",
+            threads=asked["threads"],
+        ),
+        say=lambda line: console.print(line, highlight=False, soft_wrap=True),
+        watching=lambda requests, repeats: watching(console, requests, repeats),
+    )
+    return tuning.run()

@@ -1,0 +1,209 @@
+"""The bench that a choice is confirmed with: the best few against plain decoding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from trtspec.bench.arms import OFF, Arm, control_of
+from trtspec.bench.candidates import Engine, arm_of
+from trtspec.bench.conditions import record_conditions
+from trtspec.bench.driver import BenchPrompt
+from trtspec.bench.in_process import InProcess
+from trtspec.bench.measure import Session, measure, requests_of
+from trtspec.bench.progress import Watcher
+from trtspec.bench.records import Block
+from trtspec.bench.result import Plan, PromptSet, Settings
+from trtspec.bench.rundir import BenchRun, RunDirectory, now
+from trtspec.reference.runner import open_runner
+from trtspec.tune.bill import Item
+from trtspec.tune.choose import as_draft_length, best_of
+from trtspec.tune.confirm import (
+    TUNED,
+    fixed_name,
+    measurements,
+    outside,
+    regret,
+    revise,
+)
+from trtspec.tune.decide import Choice
+from trtspec.tune.paths import CONFIRMATION
+from trtspec.tune.result import (
+    CandidateResult,
+    Confirmation,
+    Disagreement,
+    Measurement,
+)
+
+Watching = Callable[[int, int], AbstractContextManager[Watcher]]
+
+ALTERNATIVES = 2
+"""Single lengths that are measured beside the choice, unless all are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Confirming:
+    """What is confirmed, and with what.
+
+    :param choice: the best candidate's.
+    :param found: what is known of it so far.
+    :param most_running: requests that an artifact runs at once.
+    :param exhaustive: measure every draft length.
+    """
+
+    choice: Choice
+    found: CandidateResult
+    most_running: int
+    prompts: Sequence[BenchPrompt]
+    prompt_set: PromptSet
+    settings: Settings
+    exhaustive: bool
+
+
+class Confirmed(NamedTuple):
+    """What the bench brought.
+
+    :ivar candidate: what is known of it now, the choice corrected.
+    :ivar item: what the bench cost.
+    :ivar run: the bench itself.
+    """
+
+    candidate: CandidateResult
+    confirmation: Confirmation
+    item: Item
+    run: BenchRun
+
+
+def confirm(
+    of: Confirming,
+    output: Path,
+    device: str,
+    threads: int | None,
+    watching: Watching,
+) -> Confirmed:
+    """Measure the choice, and let the measurement correct it.
+
+    :param output: directory of the tuning.
+    """
+    run = run_bench(of, output / CONFIRMATION, device, threads, watching)
+    measured = measurements(run.result)
+    revised = revise(of.choice.lengths, measured)
+    loads = tuple(
+        load.model_copy(
+            update={
+                "length": revised.lengths[load.concurrency],
+                "measured": measured.get(load.concurrency, {}).get(
+                    revised.arms.get(load.concurrency, TUNED)
+                ),
+            }
+        )
+        for load in of.found.loads
+    )
+    draft_length = as_draft_length(revised.lengths, of.most_running)
+    found = of.found.model_copy(update={"loads": loads, "draft_length": draft_length})
+    told = Confirmation(
+        run=CONFIRMATION,
+        exhaustive=of.exhaustive,
+        changed=revised.changed,
+        disagreements=_disagreements(of.choice, measured),
+        regret=regret(revised.lengths, measured) if of.exhaustive else {},
+    )
+    item = _item(run.raw.blocks, exhaustive=of.exhaustive)
+    return Confirmed(found, told, item, run)
+
+
+def run_bench(
+    of: Confirming, path: Path, device: str, threads: int | None, watching: Watching
+) -> BenchRun:
+    """Measure the choice, single lengths and plain decoding in one run."""
+    with _arms(of, device, threads) as arms:
+        plan = Plan(
+            name=of.choice.evidence.candidate.artifact.name,
+            started=now(),
+            arms=tuple(arm.info for arm in arms),
+            prompts=of.prompt_set,
+            settings=of.settings,
+            conditions=record_conditions(arms[0].driver.conditions()),
+        )
+        directory = RunDirectory.create(path, plan)
+        requests = requests_of(of.settings, arms)
+        with watching(requests, of.settings.repeats) as watcher:
+            return measure(Session(directory, arms, watcher))
+
+
+@contextmanager
+def _arms(of: Confirming, device: str, threads: int | None) -> Iterator[list[Arm]]:
+    candidate = of.choice.evidence.candidate
+    artifact = candidate.traced_artifact()
+    runner = open_runner(artifact, device=device, threads=threads)
+    try:
+        engine = Engine(artifact, InProcess(runner), tuple(of.prompts))
+        off = arm_of(engine, OFF, speculate=False)
+        arms = [off, *([control_of(off)] if of.settings.control else [])]
+        if of.choice.draft_length is not None:
+            own = candidate.method_with(of.choice.draft_length)
+            arms.append(arm_of(engine, TUNED, own=own))
+        for length in lengths_to_measure(of.choice, exhaustive=of.exhaustive):
+            own = candidate.method_with(length)
+            arms.append(arm_of(engine, fixed_name(length), own=own))
+        yield arms
+    finally:
+        runner.close()
+
+
+def lengths_to_measure(choice: Choice, *, exhaustive: bool) -> list[int]:
+    """Which single lengths are arms beside the choice.
+
+    The best of each load and the next best, as far as they are not the choice itself.
+    """
+    lengths = choice.evidence.candidate.lengths
+    if exhaustive:
+        return list(lengths)
+    wanted: list[int] = []
+    for load in choice.question.loads:
+        ranked = sorted(
+            (p for p in choice.surface[load] if p.length),
+            key=lambda p: -p.throughput,
+        )
+        wanted += [p.length for p in ranked[:2]]
+    rest = [k for k in dict.fromkeys(wanted) if k != choice.draft_length]
+    if choice.draft_length is None:  # show that nothing pays
+        first = choice.question.loads[0]
+        best = best_of([p for p in choice.surface[first] if p.length])
+        return [best.length]
+    if len(lengths) == 1:
+        return []
+    return rest[:ALTERNATIVES]
+
+
+def _item(blocks: Sequence[Block], *, exhaustive: bool) -> Item:
+    times = [t for b in blocks for t in (b.prefill, b.decode) if t is not None]
+    return Item(
+        part="sweep" if exhaustive else "confirmation",
+        engine_starts=1,
+        steps=sum(t.steps for t in times),
+        model_seconds=sum(t.seconds for t in times),
+        seconds=sum(b.wall_seconds for b in blocks),
+    )
+
+
+def _disagreements(
+    choice: Choice, measured: Mapping[int, Mapping[str, Measurement]]
+) -> tuple[Disagreement, ...]:
+    """List what the bench says otherwise than the prediction."""
+    found = []
+    for load, arms in measured.items():
+        gains = {
+            fixed_name(point.length): choice.gain(load, point.length)
+            for point in choice.surface[load]
+            if fixed_name(point.length) in arms
+        } | {TUNED: choice.gain(load)}
+        found += [
+            Disagreement(concurrency=load, arm=arm, predicted=gains[arm], measured=one)
+            for arm, one in arms.items()
+            if outside(gains[arm], one)
+        ]
+    return tuple(found)

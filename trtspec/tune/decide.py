@@ -1,0 +1,158 @@
+"""From traces and costs to a choice of method and draft lengths; runs no model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import log
+
+from trtspec.errors import UsageError
+from trtspec.methods.draft_length import draft_length_at
+from trtspec.tune.candidate import Candidate
+from trtspec.tune.choose import as_draft_length, schedule
+from trtspec.tune.costs import StepCosts
+from trtspec.tune.predict import Prediction, predict
+from trtspec.tune.replay import GroupSize
+from trtspec.tune.steady import Point, point, walked
+from trtspec.tune.trace import PromptTrace
+
+Chosen = int | dict[int, int] | None
+"""A recipe's ``draft_length``; None: do not speculate."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What the choice for one candidate is made from."""
+
+    candidate: Candidate
+    traces: Sequence[PromptTrace]
+    costs: StepCosts
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is to be decided.
+
+    :param loads: concurrencies of the workload.
+    :param batches: batch sizes that a schedule may tell apart, the loads among them.
+    :param most_running: requests that an artifact runs at once.
+    :param group_size: how the engine reads prompts together.
+    """
+
+    loads: Sequence[int]
+    batches: Sequence[int]
+    most_running: int
+    group_size: GroupSize = len
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What one candidate would do.
+
+    :param surface: by batch size, a point for each draft length, 0 first.
+    :param lengths: chosen for each batch size.
+    :param draft_length: the same as a recipe says it.
+    """
+
+    evidence: Evidence
+    question: Question
+    surface: Mapping[int, Sequence[Point]]
+    lengths: Mapping[int, int]
+    draft_length: Chosen
+    _known: dict[str, Prediction] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """Name of the candidate."""
+        return self.evidence.candidate.name
+
+    def predicted(self, load: int) -> Prediction:
+        """Replay the workload under a load with the chosen lengths."""
+        return self.with_length(load, self.draft_length or 0)
+
+    def with_length(self, load: int, draft_length: int | dict[int, int]) -> Prediction:
+        """Replay the workload under a load; 0 is plain decoding."""
+        key = f"{load} {draft_length}"
+        if key not in self._known:
+            self._known[key] = predict(
+                self.evidence.traces,
+                self.evidence.costs,
+                load,
+                lambda running: draft_length_at(draft_length, running),
+                self.question.group_size,
+            )
+        return self._known[key]
+
+    def gain(
+        self, load: int, draft_length: int | dict[int, int] | None = None
+    ) -> float:
+        """Predicted throughput / that of plain decoding.
+
+        :param draft_length: the chosen lengths if not given.
+        """
+        length = (self.draft_length or 0) if draft_length is None else draft_length
+        plain = self.with_length(load, 0).throughput
+        return self.with_length(load, length).throughput / plain
+
+    @property
+    def mean_gain(self) -> float:
+        """Mean over the loads of the gain's natural logarithm."""
+        loads = self.question.loads
+        return sum(log(self.gain(load)) for load in loads) / len(loads)
+
+
+def decide(evidence: Sequence[Evidence], question: Question) -> list[Choice]:
+    """Choose for every candidate; the one that gains most over the loads comes first.
+
+    :raises UsageError: if there is nothing to decide from.
+    """
+    for each in evidence:
+        _require_steps(each)
+    choices = [_choice(each, question) for each in evidence]
+    return sorted(choices, key=lambda choice: -choice.mean_gain)
+
+
+def surface(evidence: Evidence, batches: Sequence[int]) -> dict[int, tuple[Point, ...]]:
+    """Give a point for each batch size and draft length, plain decoding among them."""
+    walks = [walked(evidence.traces, k) for k in (0, *evidence.candidate.lengths)]
+    return {
+        batch: tuple(point(walk, batch, evidence.costs) for walk in walks)
+        for batch in batches
+    }
+
+
+def _choice(evidence: Evidence, question: Question) -> Choice:
+    found = surface(evidence, question.batches)
+    lengths = schedule(found)
+    chosen = as_draft_length(lengths, question.most_running)
+    return Choice(evidence, question, found, lengths, chosen)
+
+
+def by_category(evidence: Evidence, question: Question) -> dict[str, dict[int, int]]:
+    """Choose for each category of prompts alone, if there is more than one.
+
+    :return: draft length by batch size, by category.
+    """
+    names = list(dict.fromkeys(trace.category for trace in evidence.traces))
+    if len(names) < 2:
+        return {}
+    found = {}
+    for name in names:
+        own = [trace for trace in evidence.traces if trace.category == name]
+        part = Evidence(evidence.candidate, own, evidence.costs)
+        if any(trace.emitted > 1 for trace in own):
+            found[name] = schedule(surface(part, question.batches))
+    return found
+
+
+def _require_steps(evidence: Evidence) -> None:
+    where = evidence.candidate.name
+    if not evidence.traces:
+        raise UsageError("the trace is empty", where=where, action="make it again")
+    if all(trace.emitted < 2 for trace in evidence.traces):
+        raise UsageError(
+            "every answer has one token only, so no step is ever taken",
+            where=where,
+            allowed="answers of at least 2 tokens",
+            action="raise --output-tokens, or use other prompts",
+        )
