@@ -197,3 +197,34 @@ def test_a_recipe_without_drafts_is_refused(project, capfd):
 def test_a_concurrency_above_the_slots_is_refused(project, capfd):
     assert project("--output", "refused", "--concurrency", "4000") == 2
     assert "4000" in capfd.readouterr().err
+
+
+def test_steps_of_a_gpu_are_priced_and_nothing_is_claimed(project, capfd):
+    """A recipe of backend pytorch is traced here, and stays what it is."""
+    other = project.folder / "pytorch.yaml"
+    text = project.recipe.read_text().replace("backend: reference", "backend: pytorch")
+    other.write_text(text)
+    arguments = ("--price-for", "H200", "--concurrency", "1,2", "--output", "priced")
+    code = project(*arguments, "--json", recipes=(other,))
+    out, err = capfd.readouterr()
+    assert code == 6, err
+    document = json.loads(out)
+    assert document["costs"] in ("priced", "roofline")
+    assert document["hardware"] == "H200"
+    assert document["confirmation"] is None
+    assert any("not measured" in note for note in document["notes"])
+    assert all(load["priced"] for load in document["candidates"][0]["loads"])
+    tuned = load_recipe(document["recipe"]).recipe
+    assert tuned.backend == "pytorch"
+    assert tuned.tuned.hardware == "H200"
+    assert {row.verdict for row in tuned.tuned.loads} == {"no claim"}
+
+
+def test_a_sweep_cannot_be_run_for_a_gpu_that_is_not_here(project, capfd):
+    assert project("--price-for", "H200", "--exhaustive") == 2
+    assert "one of them" in capfd.readouterr().err
+
+
+def test_an_unknown_gpu_is_refused_before_anything_is_built(project, capfd):
+    assert project("--price-for", "H2000") == 2
+    assert "H2000" in capfd.readouterr().err

@@ -40,6 +40,12 @@ from trtspec.cli.paths import InputPath
     help="Longest draft that is looked at.",
 )
 @click.option(
+    "--price-for",
+    metavar="GPU",
+    help="Price the steps of a GPU that is not here, such as H200, in place of "
+    "measuring them; nothing is claimed then. Takes recipes of all backends.",
+)
+@click.option(
     "--tpot",
     "tpot_limit",
     type=click.FloatRange(0, min_open=True),
@@ -95,6 +101,7 @@ def command(ctx: click.Context, /, **asked: Any) -> None:
       trtspec tune recipes/smollm2-135m/ngram.yaml
       trtspec tune recipes/smollm2-135m/{ngram,suffix,eagle3}.yaml
       trtspec tune RECIPE --prompts mine.jsonl --concurrency 1,4,8 --exhaustive
+      trtspec tune recipes/llama-3.1-8b/ngram.yaml --price-for H200
     """  # noqa: D301 - click reads \b as a character
     from trtspec.cli.tune_run import start_tuning
 

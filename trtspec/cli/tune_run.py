@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +17,19 @@ from trtspec.bench.plan import Choices, ladder
 from trtspec.bench.progress import watching
 from trtspec.bench.rundir import run_name
 from trtspec.build.artifact import Artifact
+from trtspec.build.build import build
+from trtspec.build.progress import Progress
 from trtspec.cli.artifact import open_or_build, terminal_progress
 from trtspec.cli.common import backend_for
 from trtspec.errors import NoClaimError, UsageError
 from trtspec.files import write_atomic
-from trtspec.recipe import load_prompts, load_recipe
+from trtspec.recipe import LoadedRecipe, load_prompts, load_recipe
 from trtspec.recipe.dump import dump_recipe
 from trtspec.tune.candidate import Candidate, candidate_of
 from trtspec.tune.result import TuneResult
 from trtspec.tune.table import print_tuning
 from trtspec.tune.tuned_recipe import Source, tuned_text
+from trtspec.tune.twin import reference_twin
 
 TUNINGS = Path("tunings")
 
@@ -73,6 +76,8 @@ def start_tuning(asked: Mapping[str, Any]) -> Tuned:
     """
     if asked["prompts"]:
         load_prompts(asked["prompts"], "--prompts")
+    if asked["price_for"]:
+        _require_no_bench(asked)
     candidates, sources = _candidates(asked)
     for source in sources.values():
         require_writable(asked["write"] or source.default_place)
@@ -88,25 +93,43 @@ def start_tuning(asked: Mapping[str, Any]) -> Tuned:
     return Tuned(result, output, target, source.difference(text))
 
 
+def _require_no_bench(asked: Mapping[str, Any]) -> None:
+    """Refuse to measure on this machine what is priced for another.
+
+    :raises UsageError: if a bench is asked for, too.
+    """
+    from trtspec.tune.price.gpu import priced_kind
+
+    priced_kind(asked["price_for"])
+    if asked["exhaustive"]:
+        raise UsageError(
+            "--exhaustive beside --price-for",
+            where="--exhaustive",
+            allowed="one of them: a bench on this machine says nothing of that GPU",
+            action="measure there: trtspec bench --draft-length",
+        )
+
+
 def _candidates(
     asked: Mapping[str, Any],
 ) -> tuple[list[Candidate], dict[str, Source]]:
     paths: Sequence[Path] = asked["recipes"]
-    for path in paths:
-        if not path.is_dir():
-            _require_reference(load_recipe(path).recipe.backend, str(path))
+    originals = [_original(path, asked["price_for"]) for path in paths]
     progress = terminal_progress(err=True, news_only=True)
-    artifacts = [open_or_build(path, asked["engines"], progress) for path in paths]
-    for artifact in artifacts:
-        _require_reference(artifact.recipe.backend, str(artifact.path))
-        backend_for(artifact.recipe)
+    artifacts = [
+        _artifact(path, original, Path(asked["engines"]), progress)
+        for path, original in zip(paths, originals, strict=True)
+    ]
     require_same_target([artifact.recipe for artifact in artifacts])
     names = names_of(artifacts)
     if len(artifacts) == 1:
         names = {artifacts[0].fingerprint: artifacts[0].recipe.speculation.method}
     candidates = [
-        candidate_of(artifact, names[artifact.fingerprint], asked["longest"])
-        for artifact in artifacts
+        replace(
+            candidate_of(artifact, names[artifact.fingerprint], asked["longest"]),
+            original=original.recipe if original else None,
+        )
+        for artifact, original in zip(artifacts, originals, strict=True)
     ]
     sources = {
         candidate.name: _source(path, artifact)
@@ -115,15 +138,36 @@ def _candidates(
     return candidates, sources
 
 
-def _require_reference(backend: str, where: str) -> None:
-    if backend != "reference":
+def _original(path: Path, price_for: str | None) -> LoadedRecipe | None:
+    """Read a recipe of another backend than reference; None if it is of that.
+
+    :raises UsageError: if no GPU is named to price its steps for.
+    """
+    loaded = None if path.is_dir() else load_recipe(path)
+    recipe = loaded.recipe if loaded else Artifact.open(path).recipe
+    if recipe.backend == "reference":
+        return None
+    if loaded is None or not price_for:
         raise UsageError(
-            f"backend {backend}",
-            where=where,
-            allowed="backend reference",
-            action="tune a copy of the recipe with backend: reference; what a drafter "
-            "has accepted does not depend on the engine",
+            f"backend {recipe.backend}",
+            where=str(path) if loaded is None else loaded.where("backend"),
+            allowed="a recipe of backend reference; or one of another backend together "
+            "with --price-for GPU",
+            action="name the GPU: its steps are priced, and what is accepted is traced "
+            "on backend reference",
         )
+    return loaded
+
+
+def _artifact(
+    path: Path, original: LoadedRecipe | None, engines: Path, progress: Progress
+) -> Artifact:
+    if original is None:
+        artifact = open_or_build(path, engines, progress)
+        backend_for(artifact.recipe)
+        return artifact
+    twin = replace(original, recipe=reference_twin(original.recipe).recipe)
+    return build(twin, backend_for(twin.recipe), engines, progress).artifact
 
 
 def _source(path: Path, artifact: Artifact) -> Source:
@@ -134,6 +178,12 @@ def _source(path: Path, artifact: Artifact) -> Source:
             Path.cwd() / f"{artifact.name}.tuned.yaml",
         )
     return Source(path.read_text("utf-8"), path, path.with_suffix(".tuned.yaml"))
+
+
+def _notes(candidates: Sequence[Candidate]) -> tuple[str, ...]:
+    """Say what is different in the twins of recipes for other backends."""
+    twins = [reference_twin(c.original) for c in candidates if c.original]
+    return tuple(dict.fromkeys(note for twin in twins for note in twin.notes))
 
 
 def _run(
@@ -158,9 +208,11 @@ def _run(
             traces=asked["traces"],
             confirm=asked["confirm"] or asked["exhaustive"],
             exhaustive=asked["exhaustive"],
+            price_for=asked["price_for"],
             tpot_limit=asked["tpot_limit"],
             device=asked["device"] or "cpu",
             threads=asked["threads"],
+            notes=_notes(candidates),
         ),
         say=lambda line: console.print(line, highlight=False, soft_wrap=True),
         watching=lambda requests, repeats: watching(console, requests, repeats),

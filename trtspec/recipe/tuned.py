@@ -50,4 +50,17 @@ class Tuned(Section):
     loads: Annotated[
         tuple[TunedLoad, ...],
         Field(min_length=1, strict=False),  # YAML and JSON have lists, no tuples
-    ] = Field(description="The table.")
+    ] = Field(
+        description="The table.",
+        examples=[
+            [
+                {
+                    "concurrency": 1,
+                    "draft_length": 4,
+                    "predicted": 1.31,
+                    "measured": 1.28,
+                    "verdict": "faster",
+                }
+            ]
+        ],
+    )

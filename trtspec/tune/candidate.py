@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from trtspec.build.artifact import Artifact
 from trtspec.errors import UsageError
 from trtspec.methods import ChainMethod, Method
+from trtspec.recipe.schema import Recipe
 
 LONGEST = 8
 """Draft tokens per step that are looked at unless told otherwise."""
@@ -24,12 +25,15 @@ class Candidate:
     :param method: with the longest draft that is looked at.
     :param lengths: draft lengths that its trace tells of, longest last; 0 is not among
         them, it is everyone's.
+    :param original: the recipe that the artifact stands for, where it is of another
+        backend.
     """
 
     name: str
     artifact: Artifact
     method: Method
     lengths: tuple[int, ...]
+    original: Recipe | None = None
 
     @property
     def cut_anywhere(self) -> bool:
@@ -42,6 +46,11 @@ class Candidate:
         return replace(
             self.artifact, recipe=self.artifact.recipe.model_copy(update=speculation)
         )
+
+    def as_deployed(self) -> Candidate:
+        """Give the candidate as its own backend would have it, to be priced."""
+        recipe = self.original or self.artifact.recipe
+        return replace(self, artifact=replace(self.artifact, recipe=recipe))
 
     def method_with(self, length: int | dict[int, int]) -> Method:
         """Give the method with another draft length."""

@@ -75,7 +75,7 @@ class Choice:
         key = f"{load} {draft_length}"
         if key not in self._known:
             self._known[key] = predict(
-                self.evidence.traces,
+                _enough(self.evidence.traces, load),
                 self.evidence.costs,
                 load,
                 lambda running: draft_length_at(draft_length, running),
@@ -99,6 +99,20 @@ class Choice:
         """Mean over the loads of the gain's natural logarithm."""
         loads = self.question.loads
         return sum(log(self.gain(load)) for load in loads) / len(loads)
+
+
+def _enough(traces: Sequence[PromptTrace], load: int) -> Sequence[PromptTrace]:
+    """Repeat a workload that could not keep so many requests in flight."""
+    times = 1 if load <= len(traces) else -(-2 * load // len(traces))
+    return (
+        [
+            trace.model_copy(update={"prompt_id": f"{trace.prompt_id}/{round_}"})
+            for round_ in range(times)
+            for trace in traces
+        ]
+        if times > 1
+        else traces
+    )
 
 
 def decide(evidence: Sequence[Evidence], question: Question) -> list[Choice]:

@@ -65,6 +65,11 @@ class LoadChoice(Record):
     )
     tpot: float = Field(gt=0, description="Predicted seconds per token of a request.")
     acceptance_length: float | None = Field(description="Predicted.")
+    priced: bool = Field(
+        default=False,
+        description="Whether the times of steps were measured nowhere: then nothing is "
+        "claimed before a bench.",
+    )
     measured: Measurement | None = Field(
         default=None, description="What the bench said of the same choice."
     )
@@ -74,7 +79,7 @@ class LoadChoice(Record):
         """What may be said of this load: the measurement's word goes first."""
         if self.measured is not None:
             return self.measured.word
-        if self.interval is None:
+        if self.interval is None or self.priced:
             return "no claim"
         low, high = self.interval
         if low > 1:
@@ -158,6 +163,9 @@ class TuneResult(Record):
     )
     costs: Source = Field(description="Where the times of steps come from.")
     hardware: str = Field(description="What the times hold for.")
+    notes: tuple[str, ...] = Field(
+        default=(), description="What has to be said of traces and costs."
+    )
     tpot_limit: float | None = Field(
         default=None, description="Most seconds per token of a request that are wanted."
     )

@@ -72,6 +72,7 @@ def _load(choice: Choice, load: int) -> LoadChoice:
         predicted=chosen.throughput,
         gain=ratio,
         interval=interval,
+        priced=choice.evidence.costs.verify.source != "measured",
         tpot=(point if length else _plain(points)).tpot,
         acceptance_length=predicted.acceptance_length,
     )

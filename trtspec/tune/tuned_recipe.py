@@ -17,7 +17,6 @@ from trtspec.tune.rewrite import (
     without_comments,
 )
 
-
 DRAFT_LENGTH: Key = ("speculation", "draft_length")
 
 

@@ -43,6 +43,8 @@ class Asked:
     :param traces: directory of an earlier tuning whose traces are taken where they fit.
     :param confirm: measure the choice in a bench.
     :param exhaustive: measure every draft length in it.
+    :param price_for: a GPU whose steps are priced; then nothing is measured.
+    :param notes: what has to be said of the artifacts.
     """
 
     candidates: Sequence[Candidate]
@@ -51,10 +53,12 @@ class Asked:
     traces: Path | None = None
     confirm: bool = True
     exhaustive: bool = False
+    price_for: str | None = None
     tpot_limit: float | None = None
     device: str = "cpu"
     threads: int | None = None
     command: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass
@@ -81,14 +85,16 @@ class Tuning:
         file, prompts = read_prompts(workload, asked.choices)
         settings = settings_for(recipes, asked.choices)
         _require_greedy(settings, recipes[0].name)
-        require_concurrency(recipes, settings.loads, [""] * len(prompts))
+        if not asked.price_for:
+            require_concurrency(recipes, settings.loads, [""] * len(prompts))
         make_directories(asked.output)
         bench = self._bench(settings)
         with bench.target() as target:
             bench.prompts = rendered(target, prompts)
-            require_runnable(target, bench.prompts, settings)
+            if not asked.price_for:
+                require_runnable(target, bench.prompts, settings)
             conditions = record_conditions(InProcess(target).conditions())
-            evidence = self._evidence(bench, target)
+            evidence, notes = self._evidence(bench, target)
         used = prompt_set(file, prompts, bench.prompts)
         question = Question(
             bench.batches,
@@ -99,7 +105,7 @@ class Tuning:
         choices = decide(evidence, question)
         found = [candidate_result(choice, question) for choice in choices]
         confirmed = None
-        if asked.confirm:
+        if asked.confirm and not asked.price_for:
             confirming = Confirming(
                 choices[0],
                 found[0],
@@ -118,8 +124,9 @@ class Tuning:
             name=asked.output.name,
             started=started,
             command=asked.command,
-            costs="measured",
-            hardware=hardware_of(conditions),
+            costs=evidence[0].costs.verify.source,
+            hardware=asked.price_for or hardware_of(conditions),
+            notes=(*asked.notes, *notes),
             tpot_limit=asked.tpot_limit,
             output_tokens=settings.output_tokens,
             prompts=used,
@@ -145,21 +152,49 @@ class Tuning:
 
     def _evidence(
         self, bench: ReferenceBench, target: ReferenceRunner
-    ) -> list[Evidence]:
-        traced: list[tuple[Candidate, TraceSet, CostTable]] = []
+    ) -> tuple[list[Evidence], tuple[str, ...]]:
+        """Make traces and costs; also what has to be said of the costs."""
+        traced: list[tuple[Candidate, TraceSet]] = []
+        drafts: list[CostTable] = []
         for candidate in self.asked.candidates:
             self.say(f"{candidate.name}: traces and drafting costs")
             with bench.opened(candidate, target) as runner:
                 traces = self._traces(bench, candidate, runner)
                 write_traces(traces_file(self.asked.output, candidate.name), traces)
-                traced.append((candidate, traces, bench.draft_table(candidate, runner)))
+                traced.append((candidate, traces))
+                if not self.asked.price_for:
+                    drafts.append(bench.draft_table(candidate, runner))
+        lengths = verified_lengths(traced)
+        if self.asked.price_for:
+            return self._priced(traced, lengths, bench.batches, self.asked.price_for)
         self.say("verification costs")
-        lengths = verified_lengths([(c, traces) for c, traces, _ in traced])
         verify = bench.verify_table(target, lengths)
         return [
             self._kept(candidate, traces, StepCosts(verify=verify, draft=draft))
-            for candidate, traces, draft in traced
-        ]
+            for (candidate, traces), draft in zip(traced, drafts, strict=True)
+        ], ()
+
+    def _priced(
+        self,
+        traced: Sequence[tuple[Candidate, TraceSet]],
+        lengths: Sequence[int],
+        batches: Sequence[int],
+        gpu: str,
+    ) -> tuple[list[Evidence], tuple[str, ...]]:
+        from trtspec.tune.price.prices import price_costs
+
+        evidence, told = [], list[str]()
+        for candidate, traces in traced:
+            context = round(
+                sum(p.prompt_tokens + p.emitted / 2 for p in traces.prompts)
+                / len(traces.prompts)
+            )
+            priced = price_costs(
+                candidate.as_deployed(), gpu, batches, lengths, max(context, 2)
+            )
+            told += [f"{candidate.name}: {line}" for line in priced.told()]
+            evidence.append(self._kept(candidate, traces, priced.costs))
+        return evidence, tuple(dict.fromkeys(told))
 
     def _kept(
         self, candidate: Candidate, traces: TraceSet, costs: StepCosts

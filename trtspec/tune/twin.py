@@ -1,0 +1,45 @@
+"""How a recipe for TensorRT-LLM is traced: as the same recipe on backend reference.
+
+What a drafter has accepted depends on the models and the prompts, not on the engine.
+What does change the target's answers, such as quantization, is left out and told.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from trtspec.recipe.schema import Recipe, Target
+
+
+class Twin(NamedTuple):
+    """A recipe's twin on backend reference.
+
+    :ivar notes: what is different in it and may change what is accepted.
+    """
+
+    recipe: Recipe
+    notes: tuple[str, ...]
+
+
+def reference_twin(recipe: Recipe) -> Twin:
+    """Give the recipe as backend reference runs it; itself if it is one of its own."""
+    if recipe.backend == "reference":
+        return Twin(recipe, ())
+    target = recipe.target
+    notes = []
+    if target.quantization != "none":
+        notes.append(
+            f"traces are of {target.dtype} weights, the recipe's target is quantized "
+            f"({target.quantization}): its answers, and what is accepted, may differ"
+        )
+    changes: dict[str, object] = {
+        "backend": "reference",
+        "target": _whole(target),
+        "engine": None,
+        "pytorch": None,
+    }
+    return Twin(recipe.model_copy(update=changes), tuple(notes))
+
+
+def _whole(target: Target) -> Target:
+    return target.model_copy(update={"quantization": "none", "tensor_parallel": 1})
