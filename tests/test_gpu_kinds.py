@@ -6,7 +6,7 @@ from tests.trtllm.machines import H200
 from trtspec.errors import UsageError
 from trtspec.gpu_kinds import as_gpu, gpu_kind, gpu_kinds, gpu_request, kind_of
 
-FACTS = ("compute_capability",)
+FACTS = ("compute_capability", "memory_bandwidth", "dense_flops")
 
 
 def test_every_figure_has_a_source():

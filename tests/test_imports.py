@@ -23,6 +23,7 @@ ORDER = [
     "fit",
     "bench",
     "tune",
+    "verify",
     "report",
     "cli",
 ]

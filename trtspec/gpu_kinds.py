@@ -41,6 +41,14 @@ class GpuKind(BaseModel):
         description="Who says so: the driver, or the data sheet (GB are 10^9 bytes)."
     )
     compute_capability: str | None = Field(description="Such as 9.0 for Hopper.")
+    memory_bandwidth: int | None = Field(
+        default=None, description="Bytes per second, of the data sheet."
+    )
+    dense_flops: Mapping[str, int] = Field(
+        default={},
+        description="Operations per second of the tensor cores without sparsity, by "
+        "type of the factors, of the data sheet.",
+    )
     source: str = Field(description="Where the memory is from.")
     sources: Mapping[str, str] = Field(
         default={}, description="Where the other facts are from, by field."

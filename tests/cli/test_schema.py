@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from trtspec.bench.result import SCHEMA
 from trtspec.cli.schema import command
 from trtspec.recipe import recipe_json_schema
+from trtspec.tune.result import SCHEMA as TUNE_SCHEMA
 
 
 @pytest.mark.parametrize("arguments", [[], ["--json"]])
@@ -23,6 +24,14 @@ def test_the_result_of_bench_has_a_schema_too():
     result = CliRunner().invoke(command, ["bench"])
     assert result.exit_code == 0
     assert json.loads(result.stdout)["properties"]["schema"]["const"] == SCHEMA
+
+
+def test_a_tuning_has_one():
+    result = CliRunner().invoke(command, ["tune"])
+    assert result.exit_code == 0
+    schema = json.loads(result.stdout)
+    assert schema["properties"]["schema"]["const"] == TUNE_SCHEMA
+    assert all("description" in field for field in schema["properties"].values())
 
 
 def test_help_shows_how_an_editor_uses_it():

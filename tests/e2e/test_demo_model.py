@@ -9,7 +9,10 @@ from transformers import AutoModelForCausalLM
 from tests.e2e.conftest import ROOT
 from trtspec.recipe import Prompt, Recipe, load_prompts, load_recipe
 from trtspec.reference.runner import ReferenceRunner
+from trtspec.reference.tracing import trace
 from trtspec.run import Request, generate
+from trtspec.tune.record import prompt_trace
+from trtspec.tune.replay import replay
 
 pytestmark = pytest.mark.slow
 
@@ -77,10 +80,26 @@ def test_plain_decoding_is_that_of_transformers(demo, plain):
     assert tokens == expected[0, ids.shape[1] :].tolist()
 
 
+@pytest.fixture(scope="module")
+def traces(demo):
+    """What drafts of up to 8 tokens would have brought, at every place."""
+    runner = runner_for(demo, 8, 8)
+    found = trace(runner, requests_for(runner))
+    return [
+        prompt_trace(completion, places, limit=TOKENS)
+        for completion, places in zip(found.completions, found.places, strict=True)
+    ]
+
+
 @pytest.mark.parametrize(("batch", "draft_length"), [(1, 4), (8, 1), (8, 5), (8, 8)])
-def test_speculation_leaves_the_greedy_tokens_alone(demo, plain, batch, draft_length):
+def test_speculation_leaves_the_greedy_tokens_alone(
+    demo, plain, traces, batch, draft_length
+):
     done = speculated(runner_for(demo, batch, draft_length), batch, plain)
     assert sum(c.accepted for c in done.values()) > 0
+    replayed = replay(traces, batch, lambda _: draft_length).by_prompt
+    for name, completion in done.items():
+        assert tuple(completion.draft_steps or ()) == replayed[name], name
 
 
 @pytest.mark.parametrize("name", SHIPPED)

@@ -39,6 +39,8 @@ COMMANDS = {
     "run": "Generate from an artifact or recipe.",
     "serve": "Serve an artifact or recipe of backend pytorch, OpenAI-compatible.",
     "bench": "Measure speculation on against off.",
+    "tune": "Choose the draft length for a workload.",
+    "verify": "Prove that speculation left the output alone.",
     "report": "Show a measurement as Markdown, or as one HTML page.",
     "migrate": "Convert a vendor YAML or a recipe to another TensorRT-LLM release.",
 }

@@ -9,7 +9,10 @@ from trtspec.cli.common import print_json
 
 @click.command(short_help="Print the JSON Schema of a recipe, or of a result.")
 @click.argument(
-    "document", type=click.Choice(["recipe", "bench"]), default="recipe", required=False
+    "document",
+    type=click.Choice(["recipe", "bench", "tune", "verify"]),
+    default="recipe",
+    required=False,
 )
 @click.option(
     "--json",
@@ -18,7 +21,9 @@ from trtspec.cli.common import print_json
     help="One JSON document on stdout, as without it.",
 )
 def command(document: str) -> None:
-    """Print the JSON Schema (draft 2020-12) of a recipe, or of bench's result.json.
+    """Print the JSON Schema (draft 2020-12) of a recipe, or of a result.
+
+    bench, tune: their result.json. verify: its verdict document.
 
     \b
     Example, for completion in an editor:
@@ -30,6 +35,16 @@ def command(document: str) -> None:
         from trtspec.bench.result import json_schema
 
         print_json(json_schema())
+        return
+    if document == "tune":
+        from trtspec.tune.result import json_schema as tuning_schema
+
+        print_json(tuning_schema())
+        return
+    if document == "verify":
+        from trtspec.verify.verdict import json_schema as verdict_schema
+
+        print_json(verdict_schema())
         return
     from trtspec.recipe.json_schema import recipe_json_schema
 

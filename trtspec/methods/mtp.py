@@ -34,7 +34,7 @@ from trtspec.methods.relaxed import LOSSY, require_relaxed
 from trtspec.methods.trees import DYNAMIC
 
 _PAPER = "arXiv 2412.19437"
-_TREE = "a dynamic tree of MTP is documented for greedy decoding only"
+TREE_UNSETTLED = "a dynamic tree of MTP is documented for greedy decoding only"
 _CHAIN = (
     greedy_only(R1_0, IGNORED),
     greedy_only(R1_1, IGNORED),
@@ -185,4 +185,4 @@ class Mtp(EnhancedChain):
     def _on_pytorch(self) -> Iterable[Exactness]:
         if self.acceptance == "relaxed":
             return lossy(LOSSY)
-        return (greedy_only(MAIN, _TREE),) if self.tree == DYNAMIC else _CHAIN
+        return (greedy_only(MAIN, TREE_UNSETTLED),) if self.tree == DYNAMIC else _CHAIN

@@ -77,6 +77,11 @@ class ReferenceRunner(RecipeRunner):
         return self._target.model
 
     @property
+    def target_slots(self) -> SlotModel:
+        """The target model in its slots; while nothing runs they may be used."""
+        return self._target
+
+    @property
     def engine(self) -> Engine:
         """What takes the steps; for what looks into them."""
         return self._engine

@@ -11,7 +11,9 @@ from trtspec.report.plots.svg import element, figure, line, text
 
 _LEFT, _RIGHT = 34.0, 8.0
 _HEAD, _FOOT = 40.0, 38.0
-_ROW = 28.0
+_SHORTEST, _TALLEST = 24.0, 44.0
+_BODY = 202.0
+"""Height of all rows together, as far as their own limits allow."""
 _GAP = 1.5
 _LEAST = log(1.1)
 """What the strongest tint stands for at least: small differences are not blown up."""
@@ -32,6 +34,20 @@ class Heat(NamedTuple):
     shown: str
     tip: str
     marked: bool = False
+
+
+class Place(NamedTuple):
+    """A rectangle on the paper."""
+
+    left: float
+    top: float
+    width: float
+    height: float
+
+    @property
+    def baseline(self) -> float:
+        """Where text within it stands."""
+        return self.top + self.height / 2 + 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,26 +74,36 @@ class HeatMap:
         return (self.width - _LEFT - _RIGHT) / len(self.columns)
 
     @property
+    def row(self) -> float:
+        """Height of a row."""
+        return min(max(_BODY / len(self.rows), _SHORTEST), _TALLEST)
+
+    @property
     def floor(self) -> float:
         """Where the lowest row ends."""
-        return _HEAD + _ROW * len(self.rows)
+        return _HEAD + self.row * len(self.rows)
+
+    def place(self, column: int, row: int) -> Place:
+        """Give where a cell lies; rows count from below."""
+        left = _LEFT + column * self.column
+        return Place(left, self.floor - (row + 1) * self.row, self.column, self.row)
 
 
 def draw_heat(plot: HeatMap, name: str) -> str:
     """Draw it."""
     most = max(abs(log(cell.ratio)) for _, cells in plot.rows for cell in cells)
-    body = [text(plot.titles[1], 2, 14, "label")]
+    body = [text(plot.titles[1], 2, 16, "label")]
     marked = []
-    for number, (label, cells) in enumerate(plot.rows, 1):
-        top = plot.floor - number * _ROW
-        body.append(text(label, _LEFT - 8, top + 18, "tick", "end"))
-        for place, cell in enumerate(cells):
-            left = _LEFT + place * plot.column
-            body.append(_cell(cell, left, top, plot.column, max(most, _LEAST)))
+    for row, (label, cells) in enumerate(plot.rows):
+        at = plot.place(0, row).baseline
+        body.append(text(label, _LEFT - 8, at, "tick", "end"))
+        for column, cell in enumerate(cells):
+            place = plot.place(column, row)
+            body.append(_cell(cell, place, max(most, _LEAST)))
             if cell.marked:  # above the neighbours
-                marked.append(_rectangle(left, top, plot.column, class_="chosen"))
-    for place, label in enumerate(plot.columns):
-        middle = _LEFT + (place + 0.5) * plot.column
+                marked.append(_rectangle(place, class_="chosen"))
+    for column, label in enumerate(plot.columns):
+        middle = _LEFT + (column + 0.5) * plot.column
         body.append(text(label, middle, plot.floor + 16, "tick", "middle"))
     right = plot.width - _RIGHT
     body.append(text(plot.titles[0], right, plot.floor + 32, "axis-title", "end"))
@@ -85,27 +111,28 @@ def draw_heat(plot: HeatMap, name: str) -> str:
     return figure(name, plot.title, plot.description, size, *body, *marked, _end(plot))
 
 
-def _cell(cell: Heat, left: float, top: float, width: float, most: float) -> str:
+def _cell(cell: Heat, place: Place, most: float) -> str:
     away = log(cell.ratio) / most
     css = "up" if away > 0 else "down" if away < 0 else "even"
     opacity = _FAINTEST + (_STRONGEST - _FAINTEST) * abs(away)
     parts = [
         element("title", escape(cell.tip)),
-        _rectangle(left, top, width, class_=f"heat {css}", fill_opacity=opacity),
+        _rectangle(place, class_=f"heat {css}", fill_opacity=opacity),
     ]
-    if width >= _TEXT:
+    if place.width >= _TEXT:
         css = "label" if cell.marked else "tick strong"
-        parts.append(text(cell.shown, left + width / 2, top + 18, css, "middle"))
+        middle = place.left + place.width / 2
+        parts.append(text(cell.shown, middle, place.baseline, css, "middle"))
     return element("g", *parts)
 
 
-def _rectangle(left: float, top: float, width: float, **given: str | float) -> str:
+def _rectangle(place: Place, **given: str | float) -> str:
     return element(
         "rect",
-        x=left + _GAP,
-        y=top + _GAP,
-        width=width - 2 * _GAP,
-        height=_ROW - 2 * _GAP,
+        x=place.left + _GAP,
+        y=place.top + _GAP,
+        width=place.width - 2 * _GAP,
+        height=place.height - 2 * _GAP,
         rx=3,
         **given,
     )

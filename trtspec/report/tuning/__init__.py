@@ -1,1 +1,1 @@
-"""How a tuning is shown to people: the choice, the surface it was made from, the bill."""
+"""How a tuning is shown to people: the choice, the surface behind it, the bill."""

@@ -1,4 +1,4 @@
-"""The recipe that follows, under which conditions it holds, and how to find it again."""
+"""Which recipe follows, under which conditions, and how to find it again."""
 
 from __future__ import annotations
 

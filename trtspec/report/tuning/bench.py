@@ -1,13 +1,15 @@
-"""What the bench said of the predictions, and what the choice loses against the best."""
+"""What the bench said of the predictions, and what the choice loses to the best."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trtspec.bench.rundir import BenchRun
 from trtspec.report import numbers
-from trtspec.report.document import Block, Bullets, Figure, Section, Table, Text
+from trtspec.report.document import Block, Bullets, Figure, Note, Section, Table, Text
 from trtspec.report.plots.lines import LinePlot, Point, Series
 from trtspec.report.plots.svg import Key
+from trtspec.report.secrets import without_secrets
 from trtspec.report.tuning.choice import gain_text, upper
 from trtspec.report.tuning.load import LoadedTuning
 from trtspec.report.tuning.surface import GAIN
@@ -32,12 +34,27 @@ def bench_section(found: LoadedTuning) -> Section | None:
     if plots := tuple(_plots(found)):
         caption = "Gain by draft length: predicted, and measured with 95 % intervals"
         blocks.append(Figure(plots, caption, legend=(_PREDICTED, _MEASURED)))
-    blocks += [*_disagreements(bench), *_regret(bench)]
+    if found.run and not found.measured:
+        blocks += _nothing(found.run)
+    else:
+        blocks += [*_disagreements(bench), *_regret(bench)]
     if found.measured:
         blocks.append(_table(found, bench))
-    else:
+    elif not found.run:
         blocks.append(Text(f"The run {bench.run} is not beside the document any more."))
     return Section("Prediction and bench", tuple(blocks), _LEAD)
+
+
+def _nothing(run: BenchRun) -> Iterator[Block]:
+    """Say why the bench gave no ratio."""
+    reasons = {
+        comparison.verdict.reason
+        for cell in run.result.cells
+        for comparison in cell.comparisons.values()
+    } | {failure.what for cell in run.result.cells for failure in cell.failures}
+    why = "; ".join(sorted(without_secrets(x) for x in reasons if x))
+    told = "The bench gave no ratio, so what is shown is predicted only"
+    yield Note("warning", f"{told}: {why}." if why else f"{told}.")
 
 
 def _disagreements(bench: Confirmation) -> Iterator[Block]:

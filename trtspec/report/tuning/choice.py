@@ -69,7 +69,7 @@ def _notes(result: TuneResult) -> Iterator[Note]:
     for forced in forced_variables(result.conditions.environment):
         yield Note("warning", f"${forced.switch.name}: {forced}.")
     for doubt in result.prompts.doubts:
-        yield Note("warning", f"{doubt.id}: {doubt.what}")
+        yield Note("warning", f"{doubt.id}: {doubt.what}.")
     if result.confirmation is None:
         yield Note("info", "Predicted, not measured: no bench confirmed the choice.")
     if not result.best.cut_anywhere:
@@ -105,7 +105,7 @@ def _requests(load: LoadChoice) -> str:
 
 def _which(load: LoadChoice) -> str:
     kind = "measured" if load.measured else "predicted"
-    return f"{kind} throughput / plain decoding"
+    return f"{kind} / plain decoding"
 
 
 def as_ratio(gain: float, interval: Interval | None) -> Ratio:
@@ -124,7 +124,7 @@ def _row(result: TuneResult, load: LoadChoice) -> VerdictRow:
     shown = load.measured or load
     name = f"draft length {load.length}"
     if not load.length:
-        name = f"no drafts (the best length, {load.of_length}, is shown)"
+        name = f"no drafts (shown: the best length, {load.of_length})"
     return VerdictRow(
         name,
         1,

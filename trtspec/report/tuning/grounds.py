@@ -1,4 +1,4 @@
-"""What the choice stands on: tokens per step, step times, and what they cost to find."""
+"""What the choice stands on: tokens per step, step times, and what they cost."""
 
 from __future__ import annotations
 
