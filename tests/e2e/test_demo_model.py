@@ -11,6 +11,7 @@ from trtspec.recipe import Prompt, Recipe, load_prompts, load_recipe
 from trtspec.reference.runner import ReferenceRunner
 from trtspec.reference.tracing import trace
 from trtspec.run import Request, generate
+from trtspec.tune.rank_tree import best_trees, comb, with_tree
 from trtspec.tune.record import prompt_trace
 from trtspec.tune.replay import replay
 
@@ -111,6 +112,30 @@ def test_shipped_drafters_leave_the_greedy_tokens_alone(demo, plain, name, batch
     runner = ReferenceRunner(recipe, demo.target, RECIPES / "drafters" / name)
     done = speculated(runner, batch, plain)
     assert batch > 4 or sum(c.accepted for c in done.values()) > 0
+
+
+def medusa_runner(demo, tree) -> ReferenceRunner:
+    content = load_recipe(RECIPES / "medusa.yaml").recipe.model_dump(by_alias=True)
+    content["speculation"] |= {"tree": tree, "max_draft_tokens": len(tree)}
+    recipe = Recipe.model_validate(content)
+    return ReferenceRunner(recipe, demo.target, RECIPES / "drafters/medusa")
+
+
+def test_trees_of_medusa_heads_are_replayed_as_they_are(demo, plain):
+    """From one trace of ranks, the steps of trees that were not drafted in it."""
+    tracing = medusa_runner(demo, comb(4, 3))
+    found = trace(tracing, requests_for(tracing))
+    traces = [
+        prompt_trace(completion, places, limit=TOKENS, ranked=True)
+        for completion, places in zip(found.completions, found.places, strict=True)
+    ]
+    (tree,) = best_trees(traces, [6]).values()
+    assert any(path[0] > 0 for path in tree)
+    done = speculated(medusa_runner(demo, tree), 8, plain)
+    replayed = replay([with_tree(t, tree) for t in traces], 8, lambda _: 3).by_prompt
+    assert sum(c.accepted for c in done.values()) > 0
+    for name, completion in done.items():
+        assert tuple(completion.draft_steps or ()) == replayed[name], name
 
 
 def test_text_is_readable(plain):

@@ -19,13 +19,23 @@ BRANCHED = DraftTree(tokens=(5, 6, 7, 8), parents=(-1, -1, 1, 2))
     [((5, 1), 1), ((6, 7, 8, 9), 3), ((6, 8), 1), ((1,), 0), ((6, 7), 2), ((), 0)],
 )
 def test_a_tree_is_followed_along_the_answer(rest, accepted):
-    assert place_of(BRANCHED, rest) == Place(3, accepted, 4, 4)
+    assert place_of(BRANCHED, rest)[:4] == (3, accepted, 4, 4)
 
 
 def test_nodes_that_only_look_ahead_are_verified_but_not_drafted():
     tree = DraftTree(tokens=(5, 6, 7), parents=(-1, 0, -1), candidates=2)
-    assert place_of(tree, (5, 6)) == Place(2, 2, 2, 3)
-    assert place_of(tree, (7,)) == Place(2, 0, 2, 3)
+    assert place_of(tree, (5, 6)) == Place(2, 2, 2, 3, (0, 0))
+    assert place_of(tree, (7,)) == Place(2, 0, 2, 3, (-1,))
+
+
+@pytest.mark.parametrize(
+    ("rest", "ranks"),
+    [((5, 8), (0, 0)), ((6, 9), (1, 1)), ((4, 8), (-1, 0)), ((6,), (1,)), ((), ())],
+)
+def test_ranks_are_those_below_the_likeliest_path(rest, ranks):
+    """Two heads with two ranks each: 5 or 6, then 8 or 9."""
+    comb = DraftTree(tokens=(5, 6, 8, 9), parents=(-1, -1, 0, 0))
+    assert place_of(comb, rest).ranks == ranks
 
 
 @pytest.fixture(scope="module")

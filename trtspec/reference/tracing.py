@@ -28,12 +28,15 @@ class Place(NamedTuple):
     :ivar drafted: draft tokens offered, those of all branches.
     :ivar verified: tokens that the target would have had to read, the pending one
         left out.
+    :ivar ranks: by level, which of the likeliest path's children was the answer's
+        token; -1: none.
     """
 
     depth: int
     accepted: int
     drafted: int
     verified: int
+    ranks: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +148,19 @@ def place_of(tree: DraftTree, rest: Sequence[int]) -> Place:
                 break
         else:
             break
-    return Place(tree.depth, accepted, tree.drafted, len(tree))
+    return Place(tree.depth, accepted, tree.drafted, len(tree), _ranks(tree, rest))
+
+
+def _ranks(tree: DraftTree, rest: Sequence[int]) -> tuple[int, ...]:
+    node, found = ROOT, []
+    for token in rest:
+        children = tree.children(node)
+        if not children:
+            break
+        tokens = [tree.tokens[child] for child in children]
+        found.append(tokens.index(token) if token in tokens else -1)
+        node = children[0]
+    return tuple(found)
 
 
 def trace(runner: ReferenceRunner, requests: Sequence[Request]) -> Traced:

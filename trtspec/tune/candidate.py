@@ -6,8 +6,14 @@ from dataclasses import dataclass, replace
 
 from trtspec.build.artifact import Artifact
 from trtspec.errors import UsageError
-from trtspec.methods import ChainMethod, Method
+from trtspec.methods import ChainMethod, Medusa, Method
 from trtspec.recipe.schema import Recipe
+from trtspec.tune.rank_tree import Tree, comb
+
+RANKS = 8
+"""Of each Medusa head so many of its likeliest tokens are looked at."""
+SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32)
+"""Nodes of the trees that are looked at."""
 
 LONGEST = 8
 """Draft tokens per step that are looked at unless told otherwise."""
@@ -34,6 +40,11 @@ class Candidate:
     method: Method
     lengths: tuple[int, ...]
     original: Recipe | None = None
+
+    @property
+    def ranked(self) -> bool:
+        """Whether one trace tells of every tree, and lengths are numbers of nodes."""
+        return self.method.method == "medusa"
 
     @property
     def cut_anywhere(self) -> bool:
@@ -73,6 +84,12 @@ def with_length(method: Method, length: int | dict[int, int]) -> Method:
     return type(method).model_validate({**method.model_dump(), "draft_length": length})
 
 
+def with_tree_of(method: Method, tree: Tree) -> Method:
+    """Give Medusa with another tree."""
+    values = {"tree": tree, "max_draft_tokens": max(len(tree), 1)}
+    return type(method).model_validate({**method.model_dump(), **values})
+
+
 def candidate_of(artifact: Artifact, name: str, longest: int = LONGEST) -> Candidate:
     """Say which lengths of an artifact's method are looked at.
 
@@ -87,6 +104,10 @@ def candidate_of(artifact: Artifact, name: str, longest: int = LONGEST) -> Candi
             allowed="a recipe with a speculation method",
             action="tune the other recipes; none is compared with each of them anyway",
         )
+    if isinstance(method, Medusa):
+        tree = comb(RANKS, method.num_heads)
+        shown = with_tree_of(method, tree)
+        return Candidate(name, artifact, shown, SIZES)
     if can_cut(method):
         lengths = tuple(range(1, longest + 1))
         return Candidate(name, artifact, with_length(method, longest), lengths)

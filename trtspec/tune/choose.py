@@ -46,6 +46,13 @@ def schedule(surface: Mapping[int, Sequence[Point]]) -> dict[int, int]:
     return dict(zip(batches, chosen, strict=True))
 
 
+def constant(surface: Mapping[int, Sequence[Point]]) -> dict[int, int]:
+    """Choose one length for all batch sizes: the one that loses least over them."""
+    losses = [_losses(points) for points in surface.values()]
+    best = min(losses[0], key=lambda length: (sum(x[length] for x in losses), length))
+    return dict.fromkeys(sorted(surface), best)
+
+
 def best_of(points: Sequence[Point]) -> Point:
     """Give the point with the highest throughput; of equals the shortest."""
     return max(points, key=lambda p: (p.throughput, -p.length))

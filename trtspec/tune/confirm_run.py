@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,7 +18,8 @@ from trtspec.bench.progress import Watcher
 from trtspec.bench.records import Block
 from trtspec.bench.result import Plan, PromptSet, Settings
 from trtspec.bench.rundir import BenchRun, RunDirectory, now
-from trtspec.reference.runner import open_runner
+from trtspec.build.artifact import Artifact
+from trtspec.reference.runner import ReferenceRunner, open_runner
 from trtspec.tune.bill import Item
 from trtspec.tune.choose import as_draft_length, best_of
 from trtspec.tune.confirm import (
@@ -136,22 +137,37 @@ def run_bench(
 
 @contextmanager
 def _arms(of: Confirming, device: str, threads: int | None) -> Iterator[list[Arm]]:
-    candidate = of.choice.evidence.candidate
-    artifact = candidate.traced_artifact()
-    runner = open_runner(artifact, device=device, threads=threads)
-    try:
-        engine = Engine(artifact, InProcess(runner), tuple(of.prompts))
+    evidence = of.choice.evidence
+    methods = {
+        fixed_name(length): evidence.method_with(length)
+        for length in lengths_to_measure(of.choice, exhaustive=of.exhaustive)
+    }
+    if of.choice.draft_length is not None:
+        tuned = evidence.method_with(of.choice.draft_length)
+        methods = {TUNED: tuned, **methods}
+    artifact = evidence.candidate.traced_artifact()
+    with ExitStack() as stack:
+
+        def opened(
+            artifact: Artifact, lender: ReferenceRunner | None
+        ) -> tuple[Engine, ReferenceRunner]:
+            runner = open_runner(
+                artifact, device=device, threads=threads, lender=lender
+            )
+            stack.callback(runner.close)
+            return Engine(artifact, InProcess(runner), tuple(of.prompts)), runner
+
+        engine, runner = opened(artifact, None)
         off = arm_of(engine, OFF, speculate=False)
         arms = [off, *([control_of(off)] if of.settings.control else [])]
-        if of.choice.draft_length is not None:
-            own = candidate.method_with(of.choice.draft_length)
-            arms.append(arm_of(engine, TUNED, own=own))
-        for length in lengths_to_measure(of.choice, exhaustive=of.exhaustive):
-            own = candidate.method_with(length)
-            arms.append(arm_of(engine, fixed_name(length), own=own))
+        for name, method in methods.items():
+            if evidence.candidate.ranked:  # a tree belongs to the engine
+                other = artifact.recipe.model_copy(update={"speculation": method})
+                own, _ = opened(replace(artifact, recipe=other), runner)
+                arms.append(arm_of(own, name))
+            else:
+                arms.append(arm_of(engine, name, own=method))
         yield arms
-    finally:
-        runner.close()
 
 
 def lengths_to_measure(choice: Choice, *, exhaustive: bool) -> list[int]:
@@ -159,7 +175,7 @@ def lengths_to_measure(choice: Choice, *, exhaustive: bool) -> list[int]:
 
     The best of each load and the next best, as far as they are not the choice itself.
     """
-    lengths = choice.evidence.candidate.lengths
+    lengths = choice.evidence.lengths
     if exhaustive:
         return list(lengths)
     wanted: list[int] = []

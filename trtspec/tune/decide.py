@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import log
+from typing import NamedTuple
 
 from trtspec.errors import UsageError
+from trtspec.methods import Method
 from trtspec.methods.draft_length import draft_length_at
-from trtspec.tune.candidate import Candidate
-from trtspec.tune.choose import as_draft_length, schedule
+from trtspec.tune.candidate import Candidate, with_tree_of
+from trtspec.tune.choose import as_draft_length, constant, schedule
 from trtspec.tune.costs import StepCosts
 from trtspec.tune.predict import Prediction, predict
+from trtspec.tune.rank_tree import Tree, with_tree
 from trtspec.tune.replay import GroupSize
 from trtspec.tune.steady import Point, point, walked
 from trtspec.tune.trace import PromptTrace
@@ -20,13 +23,46 @@ Chosen = int | dict[int, int] | None
 """A recipe's ``draft_length``; None: do not speculate."""
 
 
+class Replayable(NamedTuple):
+    """What one length is replayed from.
+
+    :ivar depth: draft length to replay with.
+    """
+
+    traces: Sequence[PromptTrace]
+    depth: int
+
+
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What the choice for one candidate is made from."""
+    """What the choice for one candidate is made from.
+
+    :param trees: of heads that do not see one another, the tree of each size.
+    """
 
     candidate: Candidate
     traces: Sequence[PromptTrace]
     costs: StepCosts
+    trees: Mapping[int, Tree] = field(default_factory=dict)
+
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        """Draft lengths, or nodes of trees, that are compared."""
+        return tuple(self.trees) if self.candidate.ranked else self.candidate.lengths
+
+    def at(self, length: int) -> Replayable:
+        """Give what a length, or the tree of so many nodes, is replayed from."""
+        tree = self.trees.get(length)
+        if tree is None:
+            return Replayable(self.traces, length)
+        traces = [with_tree(trace, tree) for trace in self.traces]
+        return Replayable(traces, max(map(len, tree)))
+
+    def method_with(self, length: int | dict[int, int]) -> Method:
+        """Give the method with another draft length, or the tree of so many nodes."""
+        if isinstance(length, int) and length in self.trees:
+            return with_tree_of(self.candidate.method, self.trees[length])
+        return self.candidate.method_with(length)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +102,12 @@ class Choice:
         """Name of the candidate."""
         return self.evidence.candidate.name
 
+    @property
+    def tree(self) -> Tree | None:
+        """The chosen tree, where trees are compared."""
+        chosen = self.draft_length
+        return self.evidence.trees.get(chosen) if isinstance(chosen, int) else None
+
     def predicted(self, load: int) -> Prediction:
         """Replay the workload under a load with the chosen lengths."""
         return self.with_length(load, self.draft_length or 0)
@@ -74,14 +116,20 @@ class Choice:
         """Replay the workload under a load; 0 is plain decoding."""
         key = f"{load} {draft_length}"
         if key not in self._known:
-            self._known[key] = predict(
-                _enough(self.evidence.traces, load),
-                self.evidence.costs,
-                load,
-                lambda running: draft_length_at(draft_length, running),
-                self.question.group_size,
-            )
+            self._known[key] = self._replayed(load, draft_length)
         return self._known[key]
+
+    def _replayed(self, load: int, draft_length: int | dict[int, int]) -> Prediction:
+        traces, lengths = self.evidence.traces, draft_length
+        if isinstance(draft_length, int) and draft_length:
+            traces, lengths = self.evidence.at(draft_length)
+        return predict(
+            _enough(traces, load),
+            self.evidence.costs,
+            load,
+            lambda running: draft_length_at(lengths, running),
+            self.question.group_size,
+        )
 
     def gain(
         self, load: int, draft_length: int | dict[int, int] | None = None
@@ -128,7 +176,8 @@ def decide(evidence: Sequence[Evidence], question: Question) -> list[Choice]:
 
 def surface(evidence: Evidence, batches: Sequence[int]) -> dict[int, tuple[Point, ...]]:
     """Give a point for each batch size and draft length, plain decoding among them."""
-    walks = [walked(evidence.traces, k) for k in (0, *evidence.candidate.lengths)]
+    walks = [walked(evidence.traces, 0)]
+    walks += [walked(*evidence.at(length), length) for length in evidence.lengths]
     return {
         batch: tuple(point(walk, batch, evidence.costs) for walk in walks)
         for batch in batches
@@ -137,8 +186,12 @@ def surface(evidence: Evidence, batches: Sequence[int]) -> dict[int, tuple[Point
 
 def _choice(evidence: Evidence, question: Question) -> Choice:
     found = surface(evidence, question.batches)
-    lengths = schedule(found)
-    chosen = as_draft_length(lengths, question.most_running)
+    if evidence.candidate.ranked:  # one tree for every batch: it cannot be changed
+        lengths = constant(found)
+        chosen: Chosen = lengths[question.batches[0]] or None
+    else:
+        lengths = schedule(found)
+        chosen = as_draft_length(lengths, question.most_running)
     return Choice(evidence, question, found, lengths, chosen)
 
 
@@ -153,7 +206,7 @@ def by_category(evidence: Evidence, question: Question) -> dict[str, dict[int, i
     found = {}
     for name in names:
         own = [trace for trace in evidence.traces if trace.category == name]
-        part = Evidence(evidence.candidate, own, evidence.costs)
+        part = replace(evidence, traces=own)
         if any(trace.emitted > 1 for trace in own):
             found[name] = schedule(surface(part, question.batches))
     return found

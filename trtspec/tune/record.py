@@ -13,11 +13,17 @@ if TYPE_CHECKING:
 
 
 def prompt_trace(
-    completion: Completion, places: Sequence[Place], *, limit: int, category: str = ""
+    completion: Completion,
+    places: Sequence[Place],
+    *,
+    limit: int,
+    category: str = "",
+    ranked: bool = False,
 ) -> PromptTrace:
     """Keep what a drafter would have brought along one answer.
 
     :param limit: most tokens that were to be emitted.
+    :param ranked: keep the ranks of the answer's tokens, too.
     """
     chain = all(p.depth == p.drafted == p.verified for p in places)
     return PromptTrace(
@@ -30,4 +36,5 @@ def prompt_trace(
         accepted=tuple(p.accepted for p in places),
         drafted=None if chain else tuple(p.drafted for p in places),
         verified=None if chain else tuple(p.verified for p in places),
+        ranks=tuple(p.ranks for p in places) if ranked else None,
     )

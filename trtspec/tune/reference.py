@@ -12,13 +12,13 @@ from trtspec.bench.driver import BenchPrompt
 from trtspec.bench.in_process import InProcess
 from trtspec.build.artifact import DRAFT, TARGET, Artifact
 from trtspec.files import sha256_json
-from trtspec.methods import NGram
+from trtspec.methods import Medusa, NGram
 from trtspec.reference.costing import Grid, Timed, draft_costs, verify_costs
 from trtspec.reference.runner import ReferenceRunner, open_runner
 from trtspec.reference.tracing import trace
 from trtspec.run import Request, StepRecord
 from trtspec.tune.bill import Meter
-from trtspec.tune.candidate import Candidate
+from trtspec.tune.candidate import SIZES, Candidate
 from trtspec.tune.costs import Cost, CostTable
 from trtspec.tune.record import prompt_trace
 from trtspec.tune.trace_file import TraceHead, TraceSet
@@ -55,6 +55,7 @@ class ReferenceBench:
     def target(self) -> Iterator[ReferenceRunner]:
         """Load the target, ready to verify the longest draft of all candidates."""
         longest = max(c.method.verified_tokens for c in self.candidates) - 1
+        longest = max(longest, *(c.lengths[-1] for c in self.candidates))
         artifact = self.candidates[0].artifact
         recipe = artifact.recipe.model_copy(
             update={"speculation": NGram(method="ngram", draft_length=longest)}
@@ -80,7 +81,13 @@ class ReferenceBench:
             found = trace(runner, requests)
         self.traces.add(found.records)
         kept = tuple(
-            prompt_trace(one, places, limit=self.output_tokens, category=p.category)
+            prompt_trace(
+                one,
+                places,
+                limit=self.output_tokens,
+                category=p.category,
+                ranked=candidate.ranked,
+            )
             for one, places, p in zip(
                 found.completions, found.places, self.prompts, strict=True
             )
@@ -117,7 +124,8 @@ class ReferenceBench:
             usual = max(median(each) for each in one.seconds.values())
             read += max(0.0, first.draft_seconds - usual)
         tokens = sum(len(prompt) for grid in grids for prompt in grid.prompts)
-        return _table(grids, timed, 0, read / tokens)
+        table = _table(grids, timed, 0, read / tokens)
+        return _for_all_trees(table) if candidate.ranked else table
 
     def _timed(
         self,
@@ -180,6 +188,8 @@ def _drafted_lengths(candidate: Candidate) -> list[int]:
 
     Between them the straight line is what happens.
     """
+    if isinstance(candidate.method, Medusa):
+        return [candidate.method.num_heads]
     longest = candidate.lengths[-1]
     if len(candidate.lengths) == 1:
         return [longest]
@@ -201,6 +211,16 @@ def _table(
         for length, seconds in sorted(one.seconds.items())
     ]
     return CostTable(source="measured", cells=tuple(cells), reading=reading)
+
+
+def _for_all_trees(table: CostTable) -> CostTable:
+    """Heads draft in one go: every tree takes the same time."""
+    cells = [
+        cell.model_copy(update={"tokens": nodes})
+        for cell in table.cells
+        for nodes in (1, SIZES[-1])
+    ]
+    return table.model_copy(update={"cells": tuple(cells)})
 
 
 def _prefills(timed: Timed) -> list[StepRecord]:

@@ -110,7 +110,11 @@ class CandidateResult(Record):
         description="Whether one trace told of every length; else of this setting only."
     )
     draft_length: int | dict[int, int] | None = Field(
-        description="Chosen, as a recipe says it; null: do not speculate."
+        description="Chosen, as a recipe says it; of a tree its nodes; null: do not "
+        "speculate."
+    )
+    tree: tuple[tuple[int, ...], ...] | None = Field(
+        default=None, description="The chosen tree, as a recipe says it."
     )
     surface: dict[int, tuple[Shown, ...]] = Field(description="By batch size.")
     loads: tuple[LoadChoice, ...] = Field(description="The workload's loads.")

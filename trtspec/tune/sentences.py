@@ -109,7 +109,9 @@ def break_even_words(best: CandidateResult) -> str:
     first, last = batches[0], batches[-1]
     if found.batch is None:
         told = f"drafting gains up to {last} running requests, the most looked at"
-        if found.low is not None:
+        if found.low is not None and found.low <= first:
+            told += "; the interval's lower end at no batch size"
+        elif found.low is not None:
             told += f"; the interval's lower end falls to 1 at {found.low:.1f}"
     elif found.batch <= first:
         told = "drafting gains at no batch size"

@@ -28,6 +28,7 @@ def candidate_result(choice: Choice, question: Question) -> CandidateResult:
         speculation=candidate.method.model_dump(mode="json"),
         cut_anywhere=candidate.cut_anywhere,
         draft_length=choice.draft_length,
+        tree=choice.tree,
         surface={b: _row(points) for b, points in choice.surface.items()},
         loads=tuple(_load(choice, load) for load in question.loads),
         by_category=by_category(choice.evidence, question),

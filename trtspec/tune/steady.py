@@ -45,14 +45,19 @@ class Walked:
         return float(self.emitted.sum() / self.counts.sum())
 
 
-def walked(traces: Sequence[PromptTrace], length: int) -> Walked:
-    """Walk every answer with one draft length."""
+def walked(
+    traces: Sequence[PromptTrace], length: int, named: int | None = None
+) -> Walked:
+    """Walk every answer with one draft length.
+
+    :param named: what it is called: the nodes of a tree; ``length`` if not given.
+    """
     read = [walk(trace, length) for trace in traces]
     most = max((max(each, default=0) for each in read), default=0)
     counts = np.stack([np.bincount(each, minlength=most + 1) for each in read])
     emitted = np.array([trace.emitted - 1 for trace in traces])
     contexts = np.array([t.prompt_tokens + t.emitted // 2 for t in traces])
-    return Walked(length, emitted, counts, contexts)
+    return Walked(named or length, emitted, counts, contexts)
 
 
 @dataclass(frozen=True, slots=True)

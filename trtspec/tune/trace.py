@@ -37,10 +37,22 @@ class PromptTrace(Record):
         description="Tokens that the target reads for them; null: as many as drafted.",
     )
 
+    ranks: tuple[tuple[int, ...], ...] | None = Field(
+        default=None,
+        description="Of heads that do not see one another: the rank that each gave to "
+        "the answer's token, -1: none that was looked at. Null: no such heads.",
+    )
+
     @model_validator(mode="after")
     def _whole(self) -> PromptTrace:
         places = self.emitted - 1
-        kept = (self.offered, self.accepted, self.drafted, self.verified)
+        kept = (
+            self.offered,
+            self.accepted,
+            self.drafted,
+            self.verified,
+            self.ranks,
+        )
         if any(len(each) != places for each in kept if each is not None):
             raise ValueError(f"an answer of {self.emitted} tokens has {places} places")
         if self.emitted > self.limit:

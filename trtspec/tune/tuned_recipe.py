@@ -51,6 +51,8 @@ def tuned_text(source: Source, result: TuneResult, directory: Path) -> str:
     if best.draft_length is None:
         changes = {k: v for k, v in changes.items() if k[0] != "speculation"}
         changes["speculation",] = {"method": "none"}
+    elif best.tree:
+        changes["speculation", "tree"] = [list(path) for path in best.tree]
     elif best.cut_anywhere:
         changes[DRAFT_LENGTH] = best.draft_length
     changes |= _workload(result)

@@ -21,11 +21,12 @@ from trtspec.recipe.workload import Prompt
 from trtspec.reference.prefill import group_size
 from trtspec.reference.runner import ReferenceRunner
 from trtspec.tune.bill import Bill
-from trtspec.tune.candidate import Candidate
+from trtspec.tune.candidate import SIZES, Candidate
 from trtspec.tune.confirm_run import Confirmed, Confirming, Watching, confirm
 from trtspec.tune.costs import CostTable, StepCosts
 from trtspec.tune.decide import Choice, Evidence, Question, decide
 from trtspec.tune.paths import RESULT, costs_file, make_directories, traces_file
+from trtspec.tune.rank_tree import best_trees
 from trtspec.tune.reference import ReferenceBench
 from trtspec.tune.result import TuneResult
 from trtspec.tune.shown import candidate_result
@@ -201,7 +202,8 @@ class Tuning:
     ) -> Evidence:
         document = costs.model_dump_json(indent=1)
         write_atomic(costs_file(self.asked.output, candidate.name), document + "\n")
-        return Evidence(candidate, traces.prompts, costs)
+        trees = best_trees(traces.prompts, SIZES) if candidate.ranked else {}
+        return Evidence(candidate, traces.prompts, costs, trees)
 
     def _traces(
         self, bench: ReferenceBench, candidate: Candidate, runner: ReferenceRunner
@@ -239,7 +241,7 @@ def verified_lengths(traced: Sequence[tuple[Candidate, TraceSet]]) -> list[int]:
     """
     lengths: set[int] = set()
     for candidate, traces in traced:
-        if candidate.cut_anywhere:
+        if candidate.cut_anywhere or candidate.ranked:
             lengths |= set(candidate.lengths)
             continue
         read = [max(p.verified or p.offered, default=1) for p in traces.prompts]
