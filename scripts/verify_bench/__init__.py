@@ -1,0 +1,1 @@
+"""How often the distribution test finds what is wrong, and what is not: simulations."""

@@ -1,0 +1,1 @@
+"""Whether speculation left the output alone: what is proven, by which test."""

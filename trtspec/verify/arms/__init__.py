@@ -1,0 +1,1 @@
+"""How an arm of a verification is asked: a runner in this process, or a server."""
