@@ -24,6 +24,8 @@ ORDER = [
     "bench",
     "tune",
     "verify",
+    "tune",
+    "verify",
     "report",
     "cli",
 ]
@@ -73,6 +75,8 @@ COMMANDS = [
     "build",
     "run",
     "bench",
+    "tune",
+    "verify",
     "report",
 ]
 

@@ -39,6 +39,7 @@ class Answer:
     :param accepted: of them, those that became output.
     :param logprobs: for each token the most likely alternatives as (token id or text,
         natural logarithm of the probability), likeliest first; None if not given.
+    :param steps: verification steps; None where the arm does not say.
     :param pieces: the text of each token, where the arm tells them one by one.
     """
 
@@ -50,6 +51,7 @@ class Answer:
     accepted: int | None = None
     logprobs: tuple[tuple[tuple[int | str, float], ...], ...] | None = None
     pieces: tuple[str, ...] | None = None
+    steps: int | None = None
 
 
 class Arm(Protocol):

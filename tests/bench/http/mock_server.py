@@ -127,6 +127,8 @@ class MockServer:
         self.seen: list[Seen] = []
         self.in_flight = self.most_in_flight = 0
         self.url = ""
+        self.hangs_up = False
+        """Whether a connection that had its answer is closed at the next request."""
 
     async def listen(self, port: int = 0) -> asyncio.Server:
         server = await asyncio.start_server(
@@ -142,7 +144,9 @@ class MockServer:
             ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError
         ):
             while await self._one(reader, writer):
-                pass
+                if self.hangs_up:
+                    await reader.readexactly(1)
+                    break
         writer.close()
 
     async def _one(

@@ -375,3 +375,19 @@ def test_a_key_that_a_server_repeats_is_not_kept(url, environ, secret):
     assert failed.what.count("***") == 2
     assert secret not in failed.what
     assert address.authorization.split()[1] not in failed.what
+
+
+def test_a_kept_connection_that_the_server_has_closed_costs_no_request():
+    """llama.cpp's server closes them after a stream; nothing of the request was read."""
+    with serving(streamed()) as mock:
+        mock.hangs_up = True
+        result = driver(mock).run(calls(4), ONE)
+        assert len(mock.seen) == 4
+    assert all(isinstance(outcome, Outcome) for outcome in result.outcomes)
+
+
+def test_a_new_connection_that_is_dropped_is_a_failure_at_once():
+    with serving(Script((), before=0.0, ends=False)) as mock:
+        pass
+    result = driver(mock).run(calls(1), ONE)
+    assert all(isinstance(outcome, Failed) for outcome in result.outcomes)

@@ -24,6 +24,7 @@ class Reply:
     :param arrivals: the body, in the pieces in which it arrived.
     :param broken: why it ended early; empty if HTTP says that it is whole.
     :param silent: whether it was given up because nothing came any more.
+    :param reused: whether an earlier request had its connection.
     """
 
     sent_at: float | None = None
@@ -33,6 +34,7 @@ class Reply:
     arrivals: list[Arrival] = field(default_factory=list)
     broken: str = ""
     silent: bool = False
+    reused: bool = False
 
     @property
     def content(self) -> bytes:

@@ -82,20 +82,30 @@ async def open_transport(
         trace_configs=[_noting_sends(clock)],
     ) as session:
 
+        async def exchange(body: bytes, reply: Reply) -> None:
+            async with session.post(
+                url,
+                data=body,
+                proxy=proxy,
+                allow_redirects=False,
+                trace_request_ctx=reply,
+            ) as response:
+                reply.status = response.status
+                reply.reason = response.reason or ""
+                reply.kind = response.content_type
+                await _receive(response.content, reply, clock, silence, most)
+
         async def post(body: bytes) -> Reply:
             reply = Reply()
             try:
-                async with session.post(
-                    url,
-                    data=body,
-                    proxy=proxy,
-                    allow_redirects=False,
-                    trace_request_ctx=reply,
-                ) as response:
-                    reply.status = response.status
-                    reply.reason = response.reason or ""
-                    reply.kind = response.content_type
-                    await _receive(response.content, reply, clock, silence, most)
+                try:
+                    await exchange(body, reply)
+                except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError):
+                    if reply.status or not reply.reused:
+                        raise
+                    # it had closed a connection that we had kept: not a word of it
+                    reply = Reply()
+                    await exchange(body, reply)
             except asyncio.TimeoutError as error:
                 reply.broken, reply.silent = _timed_out(error, silence), True
             except (aiohttp.ClientError, OSError, ValueError) as error:
@@ -132,7 +142,7 @@ def _is_comment(piece: bytes) -> bool:
 
 
 def _noting_sends(clock: Clock) -> aiohttp.TraceConfig:
-    """Make aiohttp note in the reply when it has a connection and writes to it."""
+    """Make aiohttp note in the reply which connection it has, and when it writes."""
     import aiohttp
 
     config = aiohttp.TraceConfig()
@@ -140,7 +150,11 @@ def _noting_sends(clock: Clock) -> aiohttp.TraceConfig:
     async def note(session: object, context: SimpleNamespace, _: object) -> None:
         context.trace_request_ctx.sent_at = clock()
 
+    async def reuse(session: object, context: SimpleNamespace, _: object) -> None:
+        context.trace_request_ctx.reused = True
+
     config.on_request_headers_sent.append(note)
+    config.on_connection_reuseconn.append(reuse)
     return config
 
 

@@ -81,4 +81,5 @@ def _answer(outcome: Outcome) -> Answer:
         finish=outcome.finish_reason,
         drafted=outcome.drafted,
         accepted=outcome.accepted,
+        steps=outcome.steps,
     )

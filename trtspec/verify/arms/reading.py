@@ -89,6 +89,7 @@ def read_reply(question_id: str, reply: Reply, *, off: bool) -> Answer:
         finish=stream.finish,
         drafted=drafted,
         accepted=accepted,
+        steps=drafts.steps,
         logprobs=tuple(place.likeliest for place in told) if told else None,
         pieces=tuple(place.piece for place in told) if told else None,
     )

@@ -93,7 +93,7 @@ def _pinned_at(answers: Sequence[Answer], seen: Drafting) -> str:
 
 def _length_of(answer: Answer) -> float | None:
     """Accepted tokens per step; None if steps are not told, or too few."""
-    steps: int | None = getattr(answer, "steps", None)
+    steps = answer.steps
     if steps is None or steps < FEWEST_STEPS or not answer.accepted:
         return None
     return answer.accepted / steps
