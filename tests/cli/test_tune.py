@@ -204,7 +204,7 @@ def test_steps_of_a_gpu_are_priced_and_nothing_is_claimed(project, capfd):
     other = project.folder / "pytorch.yaml"
     text = project.recipe.read_text().replace("backend: reference", "backend: pytorch")
     other.write_text(text)
-    arguments = ("--price-for", "H200", "--concurrency", "1,2", "--output", "priced")
+    arguments = ("--price-for", "H200", "--host-overhead", "0.25", "--output", "priced")
     code = project(*arguments, "--json", recipes=(other,))
     out, err = capfd.readouterr()
     assert code == 6, err
@@ -213,6 +213,7 @@ def test_steps_of_a_gpu_are_priced_and_nothing_is_claimed(project, capfd):
     assert document["hardware"] == "H200"
     assert document["confirmation"] is None
     assert any("not measured" in note for note in document["notes"])
+    assert any("host 0.25 ms" in note for note in document["notes"])
     assert all(load["priced"] for load in document["candidates"][0]["loads"])
     tuned = load_recipe(document["recipe"]).recipe
     assert tuned.backend == "pytorch"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from io import StringIO
 
 from rich.console import Console
@@ -19,11 +20,7 @@ def printed(found, width=200):
 
 def cells(text, first):
     """The cells of the row that begins with a word."""
-    rows = [
-        [cell.strip() for cell in line.strip("│┃").replace("┃", "│").split("│")]
-        for line in text.splitlines()
-        if line.startswith(("│", "┃"))
-    ]
+    rows = [re.split(r" {2,}", line.strip()) for line in text.splitlines()]
     return next(row for row in rows if row[0] == first)
 
 
@@ -85,3 +82,10 @@ def test_methods_stand_beside_each_other_if_there_are_several():
 def test_methods_that_draft_nowhere_are_shown_with_their_best():
     out = printed(result(no_drafts("a"), no_drafts("b")))
     assert cells(out, "b") == ["b", "none (0.80)", "none (0.70)", "none"]
+
+
+def test_no_interval_is_broken_on_a_terminal_of_80_columns():
+    lines = printed(confirmed(), width=80).splitlines()
+    (row,) = [line for line in lines if "none (best: 1)" in line]
+    assert "0.88 [0.79, 0.97]" in row
+    assert "0.80 [0.76, 0.84]" in row

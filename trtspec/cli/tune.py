@@ -46,10 +46,23 @@ from trtspec.cli.paths import InputPath
     "measuring them; nothing is claimed then. Takes recipes of all backends.",
 )
 @click.option(
+    "--host-overhead",
+    type=click.FloatRange(0),
+    metavar="MS",
+    help="With --price-for: milliseconds on the host per round that drafts; a published "
+    "figure if not given.",
+)
+@click.option(
     "--tpot",
     "tpot_limit",
     type=click.FloatRange(0, min_open=True),
     help="Most seconds per token of a request: says which loads keep it.",
+)
+@click.option(
+    "--hourly",
+    type=click.FloatRange(0, min_open=True),
+    help="Price of the machine per hour, in any currency: adds what a million output "
+    "tokens cost.",
 )
 @click.option(
     "--traces",

@@ -180,6 +180,10 @@ def _source(path: Path, artifact: Artifact) -> Source:
     return Source(path.read_text("utf-8"), path, path.with_suffix(".tuned.yaml"))
 
 
+def _seconds(milliseconds: float | None) -> float | None:
+    return None if milliseconds is None else milliseconds / 1000
+
+
 def _notes(candidates: Sequence[Candidate]) -> tuple[str, ...]:
     """Say what is different in the twins of recipes for other backends."""
     twins = [reference_twin(c.original) for c in candidates if c.original]
@@ -209,7 +213,9 @@ def _run(
             confirm=asked["confirm"] or asked["exhaustive"],
             exhaustive=asked["exhaustive"],
             price_for=asked["price_for"],
+            host_overhead=_seconds(asked["host_overhead"]),
             tpot_limit=asked["tpot_limit"],
+            hourly=asked["hourly"],
             device=asked["device"] or "cpu",
             threads=asked["threads"],
             notes=_notes(candidates),

@@ -173,6 +173,9 @@ class TuneResult(Record):
     tpot_limit: float | None = Field(
         default=None, description="Most seconds per token of a request that are wanted."
     )
+    hourly: float | None = Field(
+        default=None, description="Price of the machine per hour."
+    )
     output_tokens: int = Field(ge=1, description="Most tokens per answer.")
     prompts: PromptSet = Field(description="With which prompts.")
     conditions: Conditions = Field(description="Under which conditions.")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
@@ -12,20 +15,44 @@ from trtspec.tune.sentences import headline, length_words, notes, ratio
 
 def print_tuning(result: TuneResult, console: Console) -> None:
     """Print the choice, its loads, the lengths that were compared, and the bill."""
-    for line in headline(result):
-        console.print(line, highlight=False, soft_wrap=True)
+    _say(console, headline(result))
+    _say(console, ["", "By load: throughput / that of plain decoding"])
     console.print(_loads(result))
     if len(result.candidates) > 1:
+        _say(
+            console,
+            ["Methods: predicted gain by concurrency, each with its own choice"],
+        )
         console.print(_candidates(result))
+    best = result.best.name
+    _say(console, [f"{best}: predicted tokens/s while so many requests decode"])
     console.print(_surface(result.best))
-    for line in notes(result):
+    _say(console, notes(result))
+
+
+def _say(console: Console, lines: Sequence[str]) -> None:
+    for line in lines:
         console.print(line, highlight=False, soft_wrap=True)
+
+
+def _table(*columns: str, words: Sequence[str] = ()) -> Table:
+    """Begin a table; numbers stand to the right, and no cell is broken."""
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for name in columns:
+        side = "left" if name in words else "right"
+        table.add_column(name, justify=side, no_wrap=True)  # type: ignore[arg-type]
+    return table
 
 
 def _loads(result: TuneResult) -> Table:
-    table = Table(title="By load: throughput / that of plain decoding")
-    for name in ("concurrency", "draft length", "predicted", "measured", "verdict"):
-        table.add_column(name, justify="left" if name == "verdict" else "right")
+    table = _table(
+        "concurrency",
+        "draft length",
+        "predicted",
+        "measured",
+        "verdict",
+        words=["verdict"],
+    )
     for load in result.best.loads:
         measured = load.measured
         table.add_row(
@@ -39,13 +66,9 @@ def _loads(result: TuneResult) -> Table:
 
 
 def _candidates(result: TuneResult) -> Table:
-    table = Table(
-        title="Methods: predicted gain by concurrency, with their own lengths"
-    )
-    table.add_column("method")
-    for load in result.best.loads:
-        table.add_column(str(load.concurrency), justify="right")
-    table.add_column("draft_length")
+    loads = [str(load.concurrency) for load in result.best.loads]
+    words = ["method", "draft_length"]
+    table = _table("method", *loads, "draft_length", words=words)
     for one in result.candidates:
         chosen = "none" if one.draft_length is None else flow_text(one.draft_length)
         table.add_row(one.name, *(_gain(load) for load in one.loads), chosen)
@@ -57,13 +80,7 @@ def _gain(load: LoadChoice) -> str:
 
 
 def _surface(best: CandidateResult) -> Table:
-    table = Table(
-        title=f"{best.name}: predicted tokens/s while so many requests decode"
-    )
-    table.add_column("draft length", justify="right")
-    table.add_column("tokens/step", justify="right")
-    for batch in best.surface:
-        table.add_column(str(batch), justify="right")
+    table = _table("draft length", "tokens/step", *map(str, best.surface))
     for points in zip(*best.surface.values(), strict=True):
         length = points[0].length
         table.add_row(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from trtspec.bench.conditions import Conditions, record_conditions
 from trtspec.bench.driver import BenchPrompt
@@ -33,6 +34,9 @@ from trtspec.tune.shown import candidate_result
 from trtspec.tune.sweep import predicted_sweep
 from trtspec.tune.trace_file import TraceSet, read_traces, require_same, write_traces
 
+if TYPE_CHECKING:
+    from trtspec.tune.price.overhead import Overhead
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -45,6 +49,8 @@ class Asked:
     :param confirm: measure the choice in a bench.
     :param exhaustive: measure every draft length in it.
     :param price_for: a GPU whose steps are priced; then nothing is measured.
+    :param host_overhead: seconds on the host per round that drafts, for that; None for
+        a published figure.
     :param notes: what has to be said of the artifacts.
     """
 
@@ -55,7 +61,9 @@ class Asked:
     confirm: bool = True
     exhaustive: bool = False
     price_for: str | None = None
+    host_overhead: float | None = None
     tpot_limit: float | None = None
+    hourly: float | None = None
     device: str = "cpu"
     threads: int | None = None
     command: tuple[str, ...] = ()
@@ -129,6 +137,7 @@ class Tuning:
             hardware=asked.price_for or hardware_of(conditions),
             notes=(*asked.notes, *notes),
             tpot_limit=asked.tpot_limit,
+            hourly=asked.hourly,
             output_tokens=settings.output_tokens,
             prompts=used,
             conditions=conditions,
@@ -182,6 +191,7 @@ class Tuning:
         batches: Sequence[int],
         gpu: str,
     ) -> tuple[list[Evidence], tuple[str, ...]]:
+        from trtspec.tune.price.band import doubts
         from trtspec.tune.price.prices import price_costs
 
         evidence, told = [], list[str]()
@@ -191,11 +201,29 @@ class Tuning:
                 / len(traces.prompts)
             )
             priced = price_costs(
-                candidate.as_deployed(), gpu, batches, lengths, max(context, 2)
+                candidate.as_deployed(),
+                gpu,
+                range(1, max(batches) + 1),
+                lengths,
+                max(context, 2),
+                overhead=self._overhead(),
             )
-            told += [f"{candidate.name}: {line}" for line in priced.told()]
-            evidence.append(self._kept(candidate, traces, priced.costs))
+            found = self._kept(candidate, traces, priced.costs)
+            lines = [
+                *priced.told(),
+                *(doubt.told() for doubt in doubts(priced, found, batches)),
+            ]
+            told += [f"{candidate.name}: {line}" for line in lines]
+            evidence.append(found)
         return evidence, tuple(dict.fromkeys(told))
+
+    def _overhead(self) -> Overhead | None:
+        from trtspec.tune.price.overhead import Overhead
+
+        given = self.asked.host_overhead
+        if given is None:
+            return None
+        return Overhead(round_seconds=given, draft_step_seconds=0.0, source="given")
 
     def _kept(
         self, candidate: Candidate, traces: TraceSet, costs: StepCosts
