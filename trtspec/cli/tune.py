@@ -49,8 +49,8 @@ from trtspec.cli.paths import InputPath
     "--host-overhead",
     type=click.FloatRange(0),
     metavar="MS",
-    help="With --price-for: milliseconds on the host per round that drafts; a published "
-    "figure if not given.",
+    help="With --price-for: milliseconds on the host per round that drafts; a "
+    "published figure if not given.",
 )
 @click.option(
     "--tpot",

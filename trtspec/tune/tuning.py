@@ -223,7 +223,7 @@ class Tuning:
         given = self.asked.host_overhead
         if given is None:
             return None
-        return Overhead(round_seconds=given, draft_step_seconds=0.0, source="given")
+        return Overhead(round_seconds=given)
 
     def _kept(
         self, candidate: Candidate, traces: TraceSet, costs: StepCosts

@@ -23,13 +23,6 @@ def text_of(prompt: str, tokens: int) -> str:
     return " ".join(chance.choice(WORDS) for _ in range(tokens))
 
 
-@dataclass(frozen=True, slots=True)
-class Stepped(Answer):
-    """An answer that tells its verification steps."""
-
-    steps: int | None = None
-
-
 @dataclass
 class FakeArm:
     """Answers with scripted text and acceptance; refuses what an engine would.
@@ -61,7 +54,7 @@ class FakeArm:
         accepted = None
         if self.drafted is not None:
             accepted = round(self.rate(round_) * self.drafted)
-        return Stepped(
+        return Answer(
             id=question.id,
             tokens=None,
             text=self.text(question),
