@@ -55,7 +55,8 @@ def command(
     as it went, marked partial. Several runs, such as last week's and today's, are
     compared if their conditions agree in what matters; else the differences are listed.
     A result of trtllm-bench --report_json or of AIPerf is shown, too, without a claim.
-    A directory of trtspec tune becomes a page of the choice and its surface.
+    A directory of trtspec tune becomes a page of the choice and its surface, a document
+    of trtspec verify one of its verdict.
 
     \b
     Examples:
@@ -171,6 +172,10 @@ def _document(loaded: Loaded) -> dict[str, Any]:
             for run in loaded.runs
         ],
         "tunings": [_tuning(found) for found in loaded.tunings],
+        "verifications": [
+            {"file": str(v.path), "verdict": v.document.verdict}
+            for v in loaded.verifications
+        ],
         "foreign": [{"file": f.file, "tool": f.tool} for f in loaded.foreign],
         "allowed_different": [
             {"run": d.run, **d.difference.model_dump(mode="json")}

@@ -11,6 +11,7 @@ from trtspec.report.sections import sections_of
 from trtspec.report.sections.comparison import comparison_chapter, run_names
 from trtspec.report.sections.foreign import foreign_chapter
 from trtspec.report.tuning.chapter import tuning_chapter
+from trtspec.report.verification import verification_chapter
 from trtspec.report.view import RunView
 
 _MADE_BY = f"trtspec report {__version__}"
@@ -22,6 +23,7 @@ def build_document(loaded: Loaded) -> Document:
     names = run_names(views)
     own = [_chapter(view, name) for view, name in zip(views, names, strict=True)]
     own += [tuning_chapter(found) for found in loaded.tunings]
+    own += [verification_chapter(found) for found in loaded.verifications]
     own += [foreign_chapter(found) for found in loaded.foreign]
     before = [comparison_chapter(views, loaded.differing)] if len(views) > 1 else []
     return Document(

@@ -1,4 +1,4 @@
-"""What the paths of a report are: runs and tunings of ours, or other tools' results."""
+"""What the paths of a report are: what ours wrote, or other tools' results."""
 
 from __future__ import annotations
 
@@ -16,10 +16,16 @@ from trtspec.bench.interchange import ForeignResult, read_foreign
 from trtspec.bench.rundir import PLAN, RESULT, BenchRun, load_run
 from trtspec.errors import UsageError
 from trtspec.report.tuning.load import LoadedTuning, is_tuning, load_tuning
+from trtspec.report.verification import (
+    LoadedVerification,
+    is_verification,
+    load_verification,
+)
 
 _ALLOWED = (
     "a directory that trtspec bench wrote, such as runs/TIME-NAME, or trtspec tune; a "
-    "file of trtllm-bench --report_json; a result of AIPerf"
+    "document of trtspec verify; a file of trtllm-bench --report_json; a result of "
+    "AIPerf"
 )
 
 
@@ -47,6 +53,7 @@ class Loaded:
     differing: tuple[Differing, ...] = ()
     unneeded: tuple[str, ...] = ()
     tunings: tuple[LoadedTuning, ...] = ()
+    verifications: tuple[LoadedVerification, ...] = ()
 
 
 def load_all(paths: Sequence[Path], allowed: Sequence[str]) -> Loaded:
@@ -56,7 +63,7 @@ def load_all(paths: Sequence[Path], allowed: Sequence[str]) -> Loaded:
     :raises UsageError: for a path that is neither, or runs that must not be compared;
         each difference is named.
     """
-    runs, foreign, tunings = [], [], []
+    runs, foreign, tunings, verifications = [], [], [], []
     given: dict[Path, Path] = {}
     for path in paths:
         given.setdefault(_place(path), path)
@@ -65,6 +72,8 @@ def load_all(paths: Sequence[Path], allowed: Sequence[str]) -> Loaded:
             runs.append(load_run(path))
         elif is_tuning(path):
             tunings.append(load_tuning(path))
+        elif is_verification(path):
+            verifications.append(load_verification(path))
         else:
             foreign.append(_foreign(path))
     plans = [run.result.plan for run in runs]
@@ -76,6 +85,7 @@ def load_all(paths: Sequence[Path], allowed: Sequence[str]) -> Loaded:
         tuple(_differing(runs)),
         unneeded_keys(plans, allowed),
         tuple(tunings),
+        tuple(verifications),
     )
 
 

@@ -20,7 +20,7 @@ class Line(NamedTuple):
 def lines_of(done: Verification) -> Iterator[Line]:
     """Give all lines; empty ones stand between the parts."""
     yield Line(f"{done.verdict}: {done.sentence}", done.verdict)
-    arms = "; ".join(map(_arm, done.arms))
+    arms = "; ".join(map(arm_line, done.arms))
     yield Line(f"{done.name}: {arms}; {done.seconds:.0f} s")
     if done.prompts:
         yield Line(f"prompts: {done.prompts.file}, {done.prompts.count}")
@@ -42,7 +42,8 @@ def _part(part: Part) -> Iterator[Line]:
         yield Line(f"  because: {reason}", part.verdict)
 
 
-def _arm(info: ArmInfo) -> str:
+def arm_line(info: ArmInfo) -> str:
+    """Say what an arm is: its artifact or server, and its method."""
     what = "" if info.endpoint is None else f" {info.endpoint.url}"
     if info.artifact is not None:
         what = f" {info.artifact.name}-{info.artifact.fingerprint[:12]}"
