@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from pathlib import Path
 
@@ -59,7 +58,7 @@ def options_of(arguments: list[str] | None = None) -> argparse.Namespace:
     add("--limit", type=int, default=8, help="prompts of each workload")
     add("--output-tokens", type=int, default=32)
     add("--concurrency", type=numbers, default=[1, 4, 8])
-    add("--longest", type=int, default=8)
+    add("--lengths", type=numbers, default=[1, 2, 3, 4, 6, 8], help="draft lengths")
     add("--repeats", type=int, default=3)
     add("--threads", type=int)
     add("--output", type=Path, help="of the runs; tunings/bench if not given")
@@ -77,7 +76,7 @@ def main() -> int:
         limit=options.limit,
         output_tokens=options.output_tokens,
         loads=tuple(options.concurrency),
-        longest=options.longest,
+        lengths=tuple(options.lengths),
         repeats=options.repeats,
         threads=options.threads,
         output=options.output or Path("tunings/bench"),
@@ -116,11 +115,10 @@ def written(setup: Setup, workload: str, tuning: TuneResult, path: Path) -> None
     text = setup.recipe_file.read_text()
     source = Source(text, setup.recipe_file, path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    prompts = os.path.relpath(WORKLOADS / f"{workload}.jsonl", path.parent)
-    tuned = tuned_text(source, tuning, path.parent)
+    prompts = WORKLOADS / f"{workload}.jsonl"
+    tuned = tuned_text(source, tuning, path.parent, prompts)
     name = f"{tuning.best.recipe}-{workload}"
-    changes = {("workload", "prompts"): prompts, ("name",): name}
-    write_atomic(path, edited(tuned, changes))
+    write_atomic(path, edited(tuned, {("name",): name}))
 
 
 def summarized(cells: list[Cell]) -> dict[str, object]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -46,7 +46,7 @@ class Setup:
     limit: int
     output_tokens: int
     loads: tuple[int, ...]
-    longest: int
+    lengths: tuple[int, ...]
     repeats: int
     threads: int | None
     output: Path
@@ -101,7 +101,9 @@ class Swept(NamedTuple):
 def planned(setup: Setup, log: Log) -> Planned:
     """Trace all workloads in one go, measure the costs once, choose for each."""
     artifact = open_or_build(setup.recipe_file, str(ROOT / "engines"), SILENT)
-    candidate = candidate_of(artifact, setup.recipe, setup.longest)
+    candidate = replace(
+        candidate_of(artifact, setup.recipe, max(setup.lengths)), lengths=setup.lengths
+    )
     files = setup.files()
     prompts = {f.stem: list(load_prompts(f, "")[: setup.limit]) for f in files}
     bench = ReferenceBench(
@@ -157,7 +159,6 @@ def measured_sweeps(setup: Setup, plan: Planned, log: Log) -> dict[str, Swept]:
         confirming = Confirming(
             choice,
             candidate_result(choice, choice.question),
-            plan.candidate.artifact.recipe.limits.max_batch_size,
             seen,
             used,
             settings_for([plan.candidate.artifact.recipe], choices),

@@ -8,6 +8,9 @@ import pytest
 
 from tests.report.made_runs import LOADS, Drafting, Made, make_run
 from tests.report.pages import Page
+from tests.report.tuning.made import RUN as TUNING_RUN
+from tests.report.tuning.made import write_tuning
+from tests.tune.made_result import confirmed as tuned
 from trtspec.cli.main import _run
 
 MADE = Made(
@@ -189,3 +192,37 @@ def test_an_edited_result_is_told_and_not_shown(tmp_path, capsys):
     assert shown.out.partition("measured")[0] == honest.out.partition("measured")[0]
     assert honest.err == ""
     assert "result.json says something else than the records" in shown.err
+
+
+@pytest.fixture
+def tuning(tmp_path):
+    return write_tuning(tmp_path / "20261130T164300Z-toy", tuned(), TUNING_RUN)
+
+
+def test_a_tuning_is_shown_the_choice_first(tuning, capsys):
+    assert report(tuning) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("# toy-ngram\n")
+    assert out.index("## Choice") < out.index("## Draft length and load")
+
+
+def test_a_tuning_becomes_a_page(tuning, tmp_path, capsys):
+    page = tmp_path / "tuning.html"
+    assert report(tuning / "result.json", "--html", page) == 0
+    assert capsys.readouterr().out == f"written: {page}\n"
+    assert Page(page.read_text(encoding="utf-8")).problems == []
+
+
+def test_json_of_a_tuning_has_its_choice(tuning, capsys):
+    assert report(tuning, "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["runs"] == []
+    (found,) = told["tunings"]
+    assert found["draft_length"] == {"1": 3, "4": 2}
+    verdicts = [load["verdict"] for load in found["loads"]]
+    assert verdicts == ["faster", "faster", "slower"]
+
+
+def test_a_tuning_is_not_written_over(tuning, capsys):
+    assert report(tuning, "--markdown", tuning / "result.json") == 2
+    assert "it is what the report is made of" in capsys.readouterr().err

@@ -134,6 +134,32 @@ def test_the_tuned_recipe_is_one(tuned, project):
         assert written == told
 
 
+def test_the_command_is_kept(tuned):
+    _, _, document = tuned
+    assert "--exhaustive" in document["command"]
+
+
+def test_what_a_load_is_said_to_bring_is_of_its_length(tuned):
+    """Also where the bench has changed the choice."""
+    _, _, document = tuned
+    candidate = document["candidates"][0]
+    for load in candidate["loads"]:
+        if load["length"]:
+            assert load["of_length"] == load["length"]
+        points = candidate["surface"][str(load["concurrency"])]
+        assert load["of_length"] in [point["length"] for point in points]
+        assert load["measured"] or load["doubted"]
+
+
+def test_a_workload_of_another_file_is_written_into_the_recipe(project):
+    other = project.folder / "other.jsonl"
+    other.write_text((project.folder / "prompts.jsonl").read_text())
+    written = project.folder / "elsewhere" / "toy.yaml"
+    arguments = ("--prompts", other, "--no-confirm", "--output", "elsewhere/tuning")
+    project(*arguments, "--write", written)
+    assert load_recipe(written).recipe.workload.prompts == "../other.jsonl"
+
+
 def test_traces_of_before_are_taken(project, tuned, capfd):
     _, output, _ = tuned
     again = project.folder / "again"

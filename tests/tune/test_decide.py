@@ -100,6 +100,15 @@ def test_the_method_that_gains_more_comes_first():
     assert [c.name for c in decide([weak, strong], QUESTION)] == ["strong", "weak"]
 
 
+def test_other_lengths_give_other_predictions():
+    choice = chosen(evidence(OFTEN))
+    shorter = choice.with_lengths({1: 2, 2: 0})
+    assert shorter.draft_length == {1: 2}
+    assert shorter.gain(1) == pytest.approx(choice.gain(1, 2))
+    assert shorter.gain(1) < choice.gain(1)
+    assert choice.with_lengths({1: 0, 2: 0}).draft_length is None
+
+
 def test_an_empty_trace_is_refused():
     with pytest.raises(UsageError, match="trace is empty"):
         decide([evidence([])], QUESTION)

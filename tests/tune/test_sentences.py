@@ -29,6 +29,7 @@ from trtspec.tune.sentences import (
     limit_lines,
     listed,
     notes,
+    price_lines,
     ratio,
     regret_lines,
     said_of_loads,
@@ -51,7 +52,8 @@ def test_the_headline_says_choice_and_verdicts():
     assert headline(result()) == [
         "toy-ngram: draft_length: {1: 3, 4: 2}",
         "predicted: faster at concurrency 1 and 4; nothing is drafted at concurrency "
-        "8, where the best draft length would give 0.88 [0.79, 0.97] times plain decoding",
+        "8, where the best draft length would give 0.88 [0.79, 0.97] times plain "
+        "decoding",
     ]
 
 
@@ -83,6 +85,12 @@ def test_the_choice_in_words(chosen, said):
 def test_a_tree_is_drafted_as_its_recipe_has_it():
     own = candidate(cut_anywhere=False, draft_length=4)
     assert draft_words(own) == "Draft as the recipe has it."
+
+
+def test_a_tree_that_was_chosen_is_named_by_its_size():
+    own = candidate(cut_anywhere=False, draft_length=2, tree=((0,), (0, 0)))
+    assert draft_words(own) == "Draft a tree of 2 nodes per step."
+    assert choice_words(own) == "tree of 2 nodes"
 
 
 def test_words_that_differ_are_told_apart():
@@ -136,6 +144,11 @@ def test_a_load_without_drafts_names_the_length_that_its_figures_are_of():
             "drafting gains up to 8 running requests, the most looked at; the "
             "interval's lower end falls to 1 at 6.0",
         ),
+        (
+            (None, 1.0, None),
+            "drafting gains up to 8 running requests, the most looked at; the "
+            "interval's lower end at no batch size",
+        ),
         ((1.0, 1.0, 1.0), "drafting gains at no batch size"),
         (
             (1.0, 1.0, 2.5),
@@ -165,6 +178,20 @@ def test_the_break_even_with_what_is_known_of_its_ends(found, said):
 )
 def test_which_loads_keep_a_limit(limit, said):
     assert limit_lines(result(tpot_limit=limit)) == said
+
+
+def test_a_price_per_hour_becomes_one_per_million_tokens():
+    assert price_lines(result()) == []
+    assert price_lines(result(hourly=3.6)) == [
+        "a million output tokens at 3.6 an hour (predicted): 10.53 at concurrency 1 "
+        "(plain decoding 20.00); 3.12 at concurrency 4 (plain decoding 5.00); 2.50 at "
+        "concurrency 8"
+    ]
+
+
+def test_what_has_to_be_said_of_the_costs_comes_last():
+    found = result(notes=("float16 is priced as bfloat16",))
+    assert notes(found)[-1] == "note: float16 is priced as bfloat16"
 
 
 def test_categories_are_told_if_they_differ():

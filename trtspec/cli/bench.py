@@ -19,7 +19,7 @@ ARGUMENTS = "trtspec.bench.arguments"
 """Where a context keeps the arguments as they were given."""
 
 
-class _Remembering(click.Command):
+class Remembering(click.Command):
     """A command that keeps its arguments as they were given, to begin again."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -27,7 +27,7 @@ class _Remembering(click.Command):
         return super().parse_args(ctx, args)
 
 
-@click.command(cls=_Remembering)
+@click.command(cls=Remembering)
 @click.argument("artifacts", nargs=-1, type=InputPath(path_type=Path))
 @engines_option
 @click.option(

@@ -7,12 +7,13 @@ from typing import Any
 
 import click
 
+from trtspec.cli.bench import ARGUMENTS, Remembering
 from trtspec.cli.bench_options import numbers
 from trtspec.cli.common import engines_option, json_option, print_json
 from trtspec.cli.paths import InputPath
 
 
-@click.command
+@click.command(cls=Remembering)
 @click.argument("recipes", nargs=-1, required=True, type=InputPath(path_type=Path))
 @engines_option
 @click.option(
@@ -119,7 +120,7 @@ def command(ctx: click.Context, /, **asked: Any) -> None:
     from trtspec.cli.tune_run import start_tuning
 
     as_json = asked.pop("as_json")
-    done = start_tuning(asked)
+    done = start_tuning({**asked, "arguments": ctx.meta[ARGUMENTS]})
     if as_json:
         document = done.result.model_dump(mode="json", by_alias=True)
         written = str(done.written) if done.written else None

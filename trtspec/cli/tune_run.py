@@ -86,7 +86,7 @@ def start_tuning(asked: Mapping[str, Any]) -> Tuned:
     result = _run(asked, candidates, output)
     source = sources[result.best.name]
     target = asked["write"] or source.default_place
-    text = tuned_text(source, result, target.parent)
+    text = tuned_text(source, result, target.parent, asked["prompts"])
     with writing(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         write_atomic(target, text)
@@ -219,6 +219,7 @@ def _run(
             device=asked["device"] or "cpu",
             threads=asked["threads"],
             notes=_notes(candidates),
+            command=asked["arguments"],
         ),
         say=lambda line: console.print(line, highlight=False, soft_wrap=True),
         watching=lambda requests, repeats: watching(console, requests, repeats),

@@ -21,7 +21,7 @@ from trtspec.bench.rundir import BenchRun, RunDirectory, now
 from trtspec.build.artifact import Artifact
 from trtspec.reference.runner import ReferenceRunner, open_runner
 from trtspec.tune.bill import Item
-from trtspec.tune.choose import as_draft_length, best_of
+from trtspec.tune.choose import best_of
 from trtspec.tune.confirm import (
     TUNED,
     fixed_name,
@@ -38,6 +38,7 @@ from trtspec.tune.result import (
     Disagreement,
     Measurement,
 )
+from trtspec.tune.shown import load_choice
 
 Watching = Callable[[int, int], AbstractContextManager[Watcher]]
 
@@ -51,13 +52,11 @@ class Confirming:
 
     :param choice: the best candidate's.
     :param found: what is known of it so far.
-    :param most_running: requests that an artifact runs at once.
     :param exhaustive: measure every draft length.
     """
 
     choice: Choice
     found: CandidateResult
-    most_running: int
     prompts: Sequence[BenchPrompt]
     prompt_set: PromptSet
     settings: Settings
@@ -92,28 +91,29 @@ def confirm(
     run = run_bench(of, output / CONFIRMATION, device, threads, watching)
     measured = measurements(run.result)
     revised = revise(of.choice.lengths, measured)
-    loads = tuple(
-        load.model_copy(
-            update={
-                "length": revised.lengths[load.concurrency],
-                "measured": measured.get(load.concurrency, {}).get(
-                    revised.arms.get(load.concurrency, TUNED)
-                ),
-            }
-        )
-        for load in of.found.loads
+    choice = of.choice.with_lengths(revised.lengths)
+    loads = []
+    for load in choice.question.loads:
+        arm = revised.arms.get(load, TUNED)
+        found = measured.get(load, {}).get(arm)
+        seen = {"measured": found, "doubted": found is None}
+        loads.append(load_choice(choice, load).model_copy(update=seen))
+    candidate = of.found.model_copy(
+        update={
+            "loads": tuple(loads),
+            "draft_length": choice.draft_length,
+            "tree": choice.tree,
+        }
     )
-    draft_length = as_draft_length(revised.lengths, of.most_running)
-    found = of.found.model_copy(update={"loads": loads, "draft_length": draft_length})
     told = Confirmation(
         run=CONFIRMATION,
         exhaustive=of.exhaustive,
         changed=revised.changed,
         disagreements=_disagreements(of.choice, measured),
-        regret=regret(revised.lengths, measured) if of.exhaustive else {},
+        regret=regret(choice.lengths, measured) if of.exhaustive else {},
     )
     item = _item(run.raw.blocks, exhaustive=of.exhaustive)
-    return Confirmed(found, told, item, run)
+    return Confirmed(candidate, told, item, run)
 
 
 def run_bench(

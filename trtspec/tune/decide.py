@@ -102,6 +102,16 @@ class Choice:
         """Name of the candidate."""
         return self.evidence.candidate.name
 
+    def with_lengths(self, lengths: Mapping[int, int]) -> Choice:
+        """Give the same with other lengths; a tree cannot change with the batch."""
+        most = self.question.most_running
+        if not self.evidence.candidate.ranked:
+            chosen = as_draft_length(lengths, most)
+            return replace(self, lengths=lengths, draft_length=chosen, _known={})
+        first = lengths[min(lengths)]
+        same = dict.fromkeys(lengths, first)
+        return replace(self, lengths=same, draft_length=first or None, _known={})
+
     @property
     def tree(self) -> Tree | None:
         """The chosen tree, where trees are compared."""
@@ -186,13 +196,9 @@ def surface(evidence: Evidence, batches: Sequence[int]) -> dict[int, tuple[Point
 
 def _choice(evidence: Evidence, question: Question) -> Choice:
     found = surface(evidence, question.batches)
-    if evidence.candidate.ranked:  # one tree for every batch: it cannot be changed
-        lengths = constant(found)
-        chosen: Chosen = lengths[question.batches[0]] or None
-    else:
-        lengths = schedule(found)
-        chosen = as_draft_length(lengths, question.most_running)
-    return Choice(evidence, question, found, lengths, chosen)
+    chosen = constant if evidence.candidate.ranked else schedule
+    choice = Choice(evidence, question, found, {}, None)
+    return choice.with_lengths(chosen(found))
 
 
 def by_category(evidence: Evidence, question: Question) -> dict[str, dict[int, int]]:

@@ -70,6 +70,10 @@ class LoadChoice(Record):
         description="Whether the times of steps were measured nowhere: then nothing is "
         "claimed before a bench.",
     )
+    doubted: bool = Field(
+        default=False,
+        description="Whether a bench gave no ratio: then nothing is claimed.",
+    )
     measured: Measurement | None = Field(
         default=None, description="What the bench said of the same choice."
     )
@@ -79,7 +83,7 @@ class LoadChoice(Record):
         """What may be said of this load: the measurement's word goes first."""
         if self.measured is not None:
             return self.measured.word
-        if self.interval is None or self.priced:
+        if self.interval is None or self.priced or self.doubted:
             return "no claim"
         low, high = self.interval
         if low > 1:

@@ -38,6 +38,8 @@ def choice_words(best: CandidateResult) -> str:
     """Say what is chosen, as a recipe would."""
     if best.draft_length is None:
         return "do not speculate on this workload"
+    if best.tree:
+        return f"tree of {len(best.tree)} nodes"
     if not best.cut_anywhere:
         return "the recipe's own setting"
     return f"draft_length: {flow_text(best.draft_length)}"
@@ -48,6 +50,8 @@ def draft_words(best: CandidateResult) -> str:
     chosen = best.draft_length
     if chosen is None:
         return "Do not speculate on this workload."
+    if best.tree:
+        return f"Draft a tree of {len(best.tree)} nodes per step."
     if not best.cut_anywhere:
         return "Draft as the recipe has it."
     if isinstance(chosen, int):
@@ -97,9 +101,11 @@ def notes(result: TuneResult) -> list[str]:
     return [
         break_even_words(result.best),
         *limit_lines(result),
+        *price_lines(result),
         *category_lines(result.best),
         *bench_lines(result),
         *bill_lines(result),
+        *(f"note: {note}" for note in result.notes),
     ]
 
 
@@ -136,6 +142,19 @@ def limit_lines(result: TuneResult) -> list[str]:
     kept = [x.concurrency for x in result.best.loads if x.tpot <= result.tpot_limit]
     told = f"concurrency {listed(kept)}" if kept else "no load"
     return [f"TPOT up to {result.tpot_limit:g} s (predicted): {told}"]
+
+
+def price_lines(result: TuneResult) -> list[str]:
+    """Say what a million output tokens cost, if the machine has a price."""
+    if result.hourly is None:
+        return []
+    scale = result.hourly / 3600 * 1e6
+    each = "; ".join(
+        f"{scale / load.predicted:.2f} at concurrency {load.concurrency}"
+        + (f" (plain decoding {scale / load.plain:.2f})" if load.length else "")
+        for load in result.best.loads
+    )
+    return [f"a million output tokens at {result.hourly:g} an hour (predicted): {each}"]
 
 
 def category_lines(best: CandidateResult) -> list[str]:

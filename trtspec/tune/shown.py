@@ -30,7 +30,7 @@ def candidate_result(choice: Choice, question: Question) -> CandidateResult:
         draft_length=choice.draft_length,
         tree=choice.tree,
         surface={b: _row(points) for b, points in choice.surface.items()},
-        loads=tuple(_load(choice, load) for load in question.loads),
+        loads=tuple(load_choice(choice, load) for load in question.loads),
         by_category=by_category(choice.evidence, question),
         break_even=break_even(choice.surface),
     )
@@ -52,7 +52,8 @@ def _row(points: Sequence[Point]) -> tuple[Shown, ...]:
     )
 
 
-def _load(choice: Choice, load: int) -> LoadChoice:
+def load_choice(choice: Choice, load: int) -> LoadChoice:
+    """Keep what is chosen for a load, and what it is predicted to bring."""
     points = choice.surface[load]
     length = choice.lengths[load]
     drafting = [p for p in points if p.length == length or not length]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,10 +39,13 @@ class Source:
         return difference(self.text, tuned, self.path.name)
 
 
-def tuned_text(source: Source, result: TuneResult, directory: Path) -> str:
+def tuned_text(
+    source: Source, result: TuneResult, directory: Path, prompts: Path | None = None
+) -> str:
     """Write the chosen draft length and where it comes from into a recipe.
 
     :param directory: where the recipe will lie; relative paths are kept right.
+    :param prompts: the workload that it was tuned for, if not the recipe's own.
     """
     best = result.best
     changes: dict[Key, object] = {}
@@ -56,6 +60,9 @@ def tuned_text(source: Source, result: TuneResult, directory: Path) -> str:
     elif best.cut_anywhere:
         changes[DRAFT_LENGTH] = best.draft_length
     changes |= _workload(result)
+    if prompts is not None:
+        named = os.path.relpath(prompts.resolve(), directory.resolve())
+        changes["workload", "prompts"] = Path(named).as_posix()
     text = edited(without_comments(source.text, DRAFT_LENGTH), changes)
     return with_section(text, "tuned", tuned_section(result))
 

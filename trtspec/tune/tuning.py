@@ -118,7 +118,6 @@ class Tuning:
             confirming = Confirming(
                 choices[0],
                 found[0],
-                question.most_running,
                 bench.prompts,
                 used,
                 settings,
@@ -280,7 +279,8 @@ def verified_lengths(traced: Sequence[tuple[Candidate, TraceSet]]) -> list[int]:
 
 def hardware_of(conditions: Conditions) -> str:
     """Name what the times hold for."""
-    return str(conditions.runner.get("device_name") or conditions.hardware.cpu)
+    device = str(conditions.runner.get("device_name") or "cpu")
+    return conditions.hardware.cpu if device.startswith("cpu") else device
 
 
 def _bill(

@@ -40,7 +40,9 @@ def _speculation(best: CandidateResult) -> str:
     if best.draft_length is None:
         return "speculation: {method: none}"
     lines = ["speculation:", f"  method: {best.speculation.get('method')}"]
-    if best.cut_anywhere:
+    if best.tree:
+        lines.append(f"  tree: {flow_text([list(path) for path in best.tree])}")
+    elif best.cut_anywhere:
         lines.append(f"  draft_length: {flow_text(best.draft_length)}")
     else:
         lines.append("  # all else as it is in the recipe")
@@ -51,7 +53,8 @@ def conditions_section(found: LoadedTuning) -> Section:
     """Say under which conditions the figures hold."""
     result = found.result
     conditions, prompts = result.conditions, result.prompts
-    hardware = conditions.hardware.model_dump(mode="json")
+    fields = conditions.hardware.model_dump(mode="json")
+    hardware = {name.replace("_", " "): value for name, value in fields.items()}
     short = {
         "times hold for": f"{result.hardware} ({result.costs})",
         "machine": _machine(result),
@@ -97,7 +100,7 @@ def _details(summary: str, values: Mapping[str, object]) -> Details:
 
 def _shown(values: Mapping[str, object]) -> Iterator[tuple[str, str]]:
     for name, value in values.items():
-        yield name.replace("_", " "), without_secrets(numbers.value_text(value))
+        yield name, without_secrets(numbers.value_text(value))
 
 
 def reproduce_section(found: LoadedTuning) -> Section:

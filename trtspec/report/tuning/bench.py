@@ -70,7 +70,8 @@ def _regret(bench: Confirmation) -> Iterator[Block]:
         told = listed(bench.regret)
         yield Text(
             f"Regret, from an exhaustive sweep of every draft length at concurrency "
-            f"{told}: 1 - the throughput of the chosen length / that of the best one."
+            f"{told}: 1 - the throughput of the chosen length / that of the best one. "
+            "The noise of the bench is in it: the best of many is partly luck."
         )
         yield Bullets(tuple(f"{upper(x)}." for x in regret_lines(dict(bench.regret))))
 

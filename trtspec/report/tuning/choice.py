@@ -28,6 +28,7 @@ from trtspec.tune.sentences import (
     draft_words,
     length_words,
     limit_lines,
+    price_lines,
     said_of_loads,
 )
 
@@ -49,7 +50,8 @@ def choice_section(found: LoadedTuning) -> Section:
     """Say the choice first."""
     result = found.result
     blocks: list[Block] = [*_notes(result), _verdicts(result)]
-    more = [upper(f"{line}.") for line in limit_lines(result)]
+    lines = [*limit_lines(result), *price_lines(result), *result.notes]
+    more = [f"{upper(line).rstrip('.')}." for line in lines]
     if result.confirmation:
         more += [f"Changed by the bench: {x}." for x in result.confirmation.changed]
     if more:
@@ -72,7 +74,9 @@ def _notes(result: TuneResult) -> Iterator[Note]:
         yield Note("warning", f"{doubt.id}: {doubt.what}.")
     if result.confirmation is None:
         yield Note("info", "Predicted, not measured: no bench confirmed the choice.")
-    if not result.best.cut_anywhere:
+    if result.best.tree:
+        yield Note("info", "Draft lengths count the nodes of a tree here.")
+    elif not result.best.cut_anywhere:
         yield Note(
             "info",
             "This method was looked at with its recipe's own setting only: what it "
@@ -105,7 +109,7 @@ def _requests(load: LoadChoice) -> str:
 
 def _which(load: LoadChoice) -> str:
     kind = "measured" if load.measured else "predicted"
-    return f"{kind} / plain decoding"
+    return f"{kind} / plain"
 
 
 def as_ratio(gain: float, interval: Interval | None) -> Ratio:
@@ -158,6 +162,8 @@ def _acceptance(load: LoadChoice) -> str:
 def _remarks(result: TuneResult, load: LoadChoice) -> Iterator[tuple[NoteKind, str]]:
     if load.interval is None:
         yield "info", "One prompt only carries no interval, so no claim."
+    if load.priced and not load.measured:
+        yield "info", "Priced, measured nowhere: nothing is claimed before a bench."
     if (bench := result.confirmation) is None:
         return
     if any(
