@@ -26,11 +26,12 @@ from trtspec.tune.candidate import Candidate, candidate_of
 from trtspec.tune.confirm_run import Confirmed, Confirming, confirm
 from trtspec.tune.costs import StepCosts
 from trtspec.tune.decide import Choice, Evidence, Question, decide
+from trtspec.tune.gather import verified_lengths
 from trtspec.tune.paths import RESULT
 from trtspec.tune.reference import ReferenceBench
 from trtspec.tune.result import TuneResult
 from trtspec.tune.shown import candidate_result
-from trtspec.tune.tuning import hardware_of, rendered, verified_lengths
+from trtspec.tune.tuning import hardware_of, rendered
 
 ROOT = Path(__file__).resolve().parents[2]
 WORKLOADS = ROOT / "recipes/workloads"

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
@@ -30,6 +30,9 @@ from trtspec.tune.result import TuneResult
 from trtspec.tune.table import print_tuning
 from trtspec.tune.tuned_recipe import Source, tuned_text
 from trtspec.tune.twin import reference_twin
+
+if TYPE_CHECKING:
+    from trtspec.tune.gather import Pricing
 
 TUNINGS = Path("tunings")
 
@@ -180,8 +183,14 @@ def _source(path: Path, artifact: Artifact) -> Source:
     return Source(path.read_text("utf-8"), path, path.with_suffix(".tuned.yaml"))
 
 
-def _seconds(milliseconds: float | None) -> float | None:
-    return None if milliseconds is None else milliseconds / 1000
+def _pricing(asked: Mapping[str, Any]) -> Pricing | None:
+    from trtspec.tune.gather import Pricing
+
+    if not asked["price_for"]:
+        return None
+    milliseconds = asked["host_overhead"]
+    seconds = None if milliseconds is None else milliseconds / 1000
+    return Pricing(asked["price_for"], seconds)
 
 
 def _notes(candidates: Sequence[Candidate]) -> tuple[str, ...]:
@@ -212,8 +221,7 @@ def _run(
             traces=asked["traces"],
             confirm=asked["confirm"] or asked["exhaustive"],
             exhaustive=asked["exhaustive"],
-            price_for=asked["price_for"],
-            host_overhead=_seconds(asked["host_overhead"]),
+            pricing=_pricing(asked),
             tpot_limit=asked["tpot_limit"],
             hourly=asked["hourly"],
             device=asked["device"] or "cpu",

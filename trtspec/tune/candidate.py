@@ -104,6 +104,13 @@ def candidate_of(artifact: Artifact, name: str, longest: int = LONGEST) -> Candi
             allowed="a recipe with a speculation method",
             action="tune the other recipes; none is compared with each of them anyway",
         )
+    if (rule := getattr(method, "acceptance", "exact")) != "exact":
+        raise UsageError(
+            f"acceptance {rule} is lossy: its answers depend on the drafts",
+            where=artifact.name,
+            allowed="acceptance exact: what a trace holds for",
+            action="tune a copy of the recipe with acceptance: exact",
+        )
     if isinstance(method, Medusa):
         tree = comb(RANKS, method.num_heads)
         shown = with_tree_of(method, tree)

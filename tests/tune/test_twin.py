@@ -1,0 +1,38 @@
+"""A recipe for TensorRT-LLM has a twin that backend reference can trace."""
+
+from __future__ import annotations
+
+from trtspec.recipe import Recipe
+from trtspec.tune.twin import reference_twin
+
+
+def recipe(**changes) -> Recipe:
+    document = {
+        "schema": "trtspec/v1",
+        "name": "toy",
+        "backend": "pytorch",
+        "target": {"model": "./target", "dtype": "bfloat16"},
+        "speculation": {"method": "ngram", "draft_length": 4},
+    }
+    return Recipe.model_validate({**document, **changes})
+
+
+def test_a_recipe_of_backend_reference_is_its_own():
+    own = recipe(backend="reference")
+    assert reference_twin(own) == (own, ())
+
+
+def test_the_twin_differs_in_its_backend_only():
+    twin, notes = reference_twin(recipe())
+    assert notes == ()
+    assert twin == recipe(backend="reference")
+
+
+def test_what_may_change_the_answers_is_told():
+    target = {"model": "./target", "quantization": "fp8", "tensor_parallel": 4}
+    twin, notes = reference_twin(recipe(target=target))
+    assert twin.target.quantization == "none"
+    assert twin.target.tensor_parallel == 1
+    (note,) = notes
+    assert "fp8" in note
+    Recipe.model_validate(twin.model_dump(by_alias=True))
