@@ -6,6 +6,11 @@ import os
 import sys
 
 import pytest
+from hypothesis import settings
+
+# how long an example takes is said nowhere, least of all beside other workers
+settings.register_profile("tests", deadline=None)
+settings.load_profile("tests")
 
 # else each of some hundred commands that tests start compiles the package again
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

@@ -200,7 +200,6 @@ def test_a_tuning_is_not_overwritten(project, tuned, capfd):
     ("change", "said"),
     [
         (("backend: reference", "backend: pytorch"), "backend pytorch"),
-        (("temperature: 0.0", "temperature: 0.7"), "temperature 0.7"),
     ],
 )
 def test_what_cannot_be_tuned_is_said(project, capfd, change, said):
@@ -210,6 +209,21 @@ def test_what_cannot_be_tuned_is_said(project, capfd, change, said):
     other.write_text(text.replace(*change))
     assert project("--output", "refused", recipes=(other,)) == 2
     assert said in capfd.readouterr().err
+
+
+def test_a_recipe_that_samples_is_traced_by_its_chances(project, capfd):
+    other = project.folder / "sampled.yaml"
+    text = project.recipe.read_text()
+    assert "temperature: 0.0" in text
+    other.write_text(text.replace("temperature: 0.0", "temperature: 0.9"))
+    code = project("--no-confirm", "--output", "sampled", "--json", recipes=(other,))
+    out, err = capfd.readouterr()
+    assert code in (0, 6), err
+    assert json.loads(out)["candidates"][0]["surface"]["1"][1]["tokens_per_step"] > 1
+    (file,) = (project.folder / "sampled" / "traces").iterdir()
+    traces = read_traces(file)
+    assert traces.head.sampling["temperature"] == 0.9
+    assert all(one.chances for one in traces.prompts)
 
 
 def test_a_recipe_without_drafts_is_refused(project, capfd):

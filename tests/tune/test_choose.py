@@ -66,6 +66,13 @@ def test_nothing_is_drafted_where_nothing_gains():
     assert best_of(surface[1]).length == 0
 
 
+def test_drafting_has_to_gain_something():
+    surface = {1: points(1, [10, 12]), 4: points(4, [30, 30 * (1 + TIE / 2)])}
+    assert schedule(surface) == {1: 1, 4: 0}
+    assert schedule({1: points(1, [10, 10 * (1 + TIE / 2)])}) == {1: 0}
+    assert schedule({1: points(1, [10, 10 * (1 + 2 * TIE)])}) == {1: 1}
+
+
 rates = st.lists(st.floats(1.0, 100.0), min_size=4, max_size=4)
 
 
@@ -73,12 +80,14 @@ rates = st.lists(st.floats(1.0, 100.0), min_size=4, max_size=4)
 def test_no_other_schedule_loses_less(rows):
     surface = {2**n: points(2**n, row) for n, row in enumerate(rows)}
 
+    def lost_at(row, k):
+        if max(row) < row[0] * (1 + TIE):  # nothing is gained by drafting
+            return max(TIE, log(row[0] / row[k])) if k else 0.0
+        return max(0.0, log(max(row) / row[k]))
+
     def loss(lengths):
-        lost = sum(
-            max(0.0, log(max(row) / row[k]))
-            for row, k in zip(rows, lengths, strict=True)
-        )
-        return lost + TIE * sum(a != b for a, b in pairwise(lengths))
+        lost = sum(lost_at(row, k) for row, k in zip(rows, lengths, strict=True))
+        return lost + TIE * sum(a != b > 0 for a, b in pairwise(lengths))
 
     every = product(range(4), repeat=len(rows))
     allowed = [c for c in every if list(c) == sorted(c, reverse=True)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -18,8 +19,10 @@ from trtspec.reference.prefill import group_size
 from trtspec.reference.runner import ReferenceRunner
 from trtspec.reference.tracing import trace
 from trtspec.run import DraftStep, Request, SamplingParams
+from trtspec.tune.drawn import drawn
 from trtspec.tune.record import prompt_trace
 from trtspec.tune.replay import EngineStep, Replayed, replay
+from trtspec.tune.steady import walked
 from trtspec.tune.trace import PromptTrace
 
 LONGEST = 5
@@ -83,12 +86,23 @@ def really(of: ReferenceRunner, concurrency: int) -> Replayed:
         if r.kind == "decode"
     ]
     own = {o.request_id: o.draft_steps or () for o in done.answered}
-    return Replayed(tuple(steps), own)
+    return Replayed(tuple(steps), own, 0)
 
 
 def without_longest(found: Replayed) -> Replayed:
     steps = tuple(step._replace(longest=-1, context=-1) for step in found.steps)
     return Replayed(steps, found.by_prompt)
+
+
+def test_prompts_that_are_read_together_are_padded_to_the_longest():
+    def of(size: int, name: str) -> PromptTrace:
+        return made((1,), (0,)).model_copy(
+            update={"prompt_tokens": size, "prompt_id": name}
+        )
+
+    three = [of(10, "a"), of(12, "b"), of(40, "c")]
+    assert replay(three, 1, lambda _: 0, group_size).read == 62
+    assert replay(three, 3, lambda _: 0, group_size).read == 2 * 12 + 40
 
 
 @pytest.mark.parametrize("kind", ["ngram", "draft_target"])
@@ -137,10 +151,49 @@ def test_the_answers_of_a_trace_are_those_of_plain_decoding(models):
     assert answers == {o.request_id: list(o.tokens or ()) for o in plain.answered}
 
 
-def test_sampled_requests_and_a_busy_engine_are_refused(models):
+def sampled_requests(count: int, seed: int) -> list[Request]:
+    return [
+        Request(
+            f"s{number}",
+            PROMPTS[number % len(PROMPTS)],
+            12,
+            SamplingParams(temperature=1.0, seed=seed + number),
+            ignore_eos=True,
+        )
+        for number in range(count)
+    ]
+
+
+@pytest.mark.parametrize("kind", ["ngram", "draft_target"])
+def test_sampled_drafts_are_accepted_as_often_as_their_trace_says(models, kind):
+    """Over other seeds: the mean accepted tokens of a step, by draft length."""
+    count = 120
+    of = runner(models, kind, LONGEST)
+    found = trace(of, sampled_requests(count, 0))
+    traces = [
+        prompt_trace(completion, places, limit=12)
+        for completion, places in zip(found.completions, found.places, strict=True)
+    ]
+    courses = [one for course in drawn(traces, 20) for one in course]
+    for length in (1, 3):
+        real = runner(models, kind, length)
+        done = []
+        for request in sampled_requests(count, 10_000):
+            real.submit(request)
+        while real.busy:
+            done += [c.completion for c in real.advance().chunks if c.completion]
+        accepted = [step.accepted for c in done for step in c.draft_steps]
+        expected = walked(courses, length).tokens_per_step
+        error = np.std(accepted) / np.sqrt(len(accepted))
+        assert np.mean(accepted) > 0
+        # two samples of about the same size are compared, and what ends an answer cut
+        assert 1 + np.mean(accepted) == pytest.approx(expected, abs=5 * error + 0.02)
+
+
+def test_mixed_requests_and_a_busy_engine_are_refused(models):
     of = runner(models, "ngram", LONGEST)
-    with pytest.raises(UsageError, match="greedy decoding"):
-        trace(of, requests(sampling=SamplingParams(temperature=1.0)))
+    with pytest.raises(UsageError, match="some requests are greedy"):
+        trace(of, [*requests(), *sampled_requests(1, 0)])
     of.submit(requests()[0])
     with pytest.raises(RunError, match="busy"):
         trace(of, requests())

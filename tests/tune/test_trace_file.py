@@ -22,6 +22,7 @@ HEAD = TraceHead(
     target_sha256="a" * 64,
     prompts_sha256="b" * 64,
     output_tokens=9,
+    sampling={"temperature": 0.0},
     dtype="float32",
 )
 TREE = PromptTrace(
@@ -99,6 +100,7 @@ def test_what_is_not_text_is_refused(file):
         ("prompts_sha256", "e" * 64),
         ("speculation", {"method": "ngram", "draft_length": 8}),
         ("output_tokens", 8),
+        ("sampling", {"temperature": 0.7}),
         ("dtype", "bfloat16"),
     ],
 )

@@ -3,16 +3,22 @@
 The target decodes plainly, one token a step, while the drafter drafts at every place as
 if it were to be verified there. How much of a draft would have been accepted is seen
 later, from the answer itself: in greedy decoding it is what the two have in common.
+Where tokens are sampled it is a matter of chance, so the target reads the drafts, and
+the chances are noted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from torch import Tensor
+
 from trtspec.errors import RunError, UsageError
+from trtspec.methods import ChainMethod
 from trtspec.reference.acceptance import Acceptance, Verified
+from trtspec.reference.acceptance.exact import acceptance_probability
 from trtspec.reference.chance import Chance
 from trtspec.reference.drafters import DraftContext, Drafter, Observation
 from trtspec.reference.runner import ReferenceRunner
@@ -30,6 +36,8 @@ class Place(NamedTuple):
         left out.
     :ivar ranks: by level, which of the likeliest path's children was the answer's
         token; -1: none.
+    :ivar chances: of a sampled chain, by length: the chance that so many of its tokens
+        are accepted.
     """
 
     depth: int
@@ -37,6 +45,7 @@ class Place(NamedTuple):
     drafted: int
     verified: int
     ranks: tuple[int, ...] = ()
+    chances: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +63,46 @@ class Traced:
 
 
 class OneByOne:
-    """Accepts no draft token, whatever it is; see ``acceptance.Rule``."""
+    """Accepts no draft token, whatever it is; see ``acceptance.Rule``.
+
+    :ivar chances: of the last step's sampled requests, in their order.
+    """
+
+    def __init__(self) -> None:
+        self.chances: list[tuple[float, ...]] = []
 
     def __call__(
         self, verified: Verified, sampling: SamplingParams, chance: Chance
     ) -> Acceptance:
-        """Emit the target's likeliest token."""
-        return Acceptance((), verified.best[0])
+        """Emit what the target says next, as if nothing had been drafted."""
+        if sampling.greedy:
+            return Acceptance((), verified.best[0])
+
+        def target(node: int) -> Tensor:
+            return verified.probabilities(node, sampling)
+
+        self.chances.append(chain_chances(verified.tree, target))
+        return Acceptance((), chance.draw(target(ROOT)))
+
+
+def chain_chances(
+    tree: DraftTree, target: Callable[[int], Tensor]
+) -> tuple[float, ...]:
+    """Give the chance that a chain is accepted to each of its lengths.
+
+    The product of min(1, p(x) / q(x)) up to there (arXiv 2211.17192, section 2.3): its
+    mean over what is drafted is the chance of acceptance.
+
+    :param target: gives the target's probabilities [vocabulary] after a node.
+    """
+    chance, found, node = 1.0, list[float](), ROOT
+    for child in range(len(tree)):
+        if chance:
+            q, token = tree.proposal(child), tree.tokens[child]
+            chance *= acceptance_probability(target(node), q, token)
+        found.append(chance)
+        node = child
+    return tuple(found)
 
 
 class Listening:
@@ -122,16 +164,19 @@ class Listening:
 class _Drafts:
     """Drafts of each request by the number of tokens that were emitted before them."""
 
-    by_request: dict[str, list[DraftTree]] = field(default_factory=dict)
+    by_request: dict[str, list[tuple[DraftTree, tuple[float, ...]]]] = field(
+        default_factory=dict
+    )
 
-    def add(self, name: str, tree: DraftTree) -> None:
-        self.by_request.setdefault(name, []).append(tree)
+    def add(self, name: str, tree: DraftTree, chances: tuple[float, ...]) -> None:
+        self.by_request.setdefault(name, []).append((tree, chances))
 
     def places(self, completion: Completion) -> tuple[Place, ...]:
         drafts = self.by_request.get(completion.request_id, [])
         answer = completion.tokens
         return tuple(
-            place_of(tree, answer[place:]) for place, tree in enumerate(drafts, 1)
+            place_of(tree, answer[place:])._replace(chances=chances)
+            for place, (tree, chances) in enumerate(drafts, 1)
         )
 
 
@@ -164,25 +209,28 @@ def _ranks(tree: DraftTree, rest: Sequence[int]) -> tuple[int, ...]:
 
 
 def trace(runner: ReferenceRunner, requests: Sequence[Request]) -> Traced:
-    """Decode greedily and note at every place what a draft would have brought.
+    """Decode plainly and note at every place what a draft would have brought.
 
-    :param requests: greedy, and with speculation; their own draft length holds.
-    :raises UsageError: for a request that samples: its answer depends on the drafts.
+    :param requests: all greedy, or all sampled; with speculation, their own draft
+        length holds.
+    :raises UsageError: if some are greedy and some are not, or a tree is drafted for
+        sampled ones: what is accepted of it depends on the order of trial.
     :raises RunError: if the runner is busy, or drafts nothing.
     """
     require_idle(runner)
-    _require_greedy(requests)
+    sampled = _sampled(requests, runner)
     drafter = runner.engine.drafter
     if drafter is None:
         raise RunError("there is nothing to trace: the artifact has no drafter")
-    listening = Listening(drafter, verify=learns_from_verification(runner))
+    verify = sampled or learns_from_verification(runner)
+    listening, rule = Listening(drafter, verify=verify), OneByOne()
     for request in requests:
         runner.submit(request)
     drafts, done = _Drafts(), dict[str, Completion]()
     records: list[StepRecord] = []
-    with runner.engine.instead(rule=OneByOne(), drafter=listening):
+    with runner.engine.instead(rule=rule, drafter=listening):
         while runner.busy:
-            done |= _advance(runner, listening, drafts, records)
+            done |= _advance(runner, rule, listening, drafts, records)
     completions = tuple(done[request.id] for request in requests)
     return Traced(
         completions, tuple(drafts.places(c) for c in completions), tuple(records)
@@ -206,29 +254,40 @@ def require_idle(runner: ReferenceRunner) -> None:
         raise RunError("the engine is still busy with earlier requests")
 
 
-def _require_greedy(requests: Sequence[Request]) -> None:
-    for request in requests:
-        if not request.sampling.greedy:
-            raise UsageError(
-                f"temperature {request.sampling.temperature:g}",
-                where=f"request {request.id}",
-                allowed="greedy decoding: an answer that does not depend on the drafts",
-            )
+def _sampled(requests: Sequence[Request], runner: ReferenceRunner) -> bool:
+    """Say whether requests sample; all of them do, or none."""
+    kinds = {request.sampling.greedy for request in requests}
+    if len(kinds) > 1:
+        raise UsageError(
+            "some requests are greedy and some are sampled",
+            allowed="one kind: what is noted of the two is not the same",
+        )
+    method = runner.engine.method
+    branches = method.follows_batch or getattr(method, "tree", None) is not None
+    if kinds == {False} and (branches or not isinstance(method, ChainMethod)):
+        raise UsageError(
+            f"method {method.named} with sampled requests",
+            allowed="a chain of draft tokens, whose chances can be told",
+            action="trace it greedily, or measure it: trtspec bench",
+        )
+    return kinds == {False}
 
 
 def _advance(
     runner: ReferenceRunner,
+    rule: OneByOne,
     listening: Listening,
     drafts: _Drafts,
     records: list[StepRecord],
 ) -> Mapping[str, Completion]:
     """Do one engine step; give what ended."""
-    listening.trees = []
+    listening.trees, rule.chances = [], []
     running = [one.request.id for one in runner.engine.running]
     result = runner.advance()
     records.extend(result.records)
     if any(record.kind == "decode" for record in result.records):
         trees = listening.trees or [NO_DRAFT] * len(running)
-        for name, tree in zip(running, trees, strict=True):
-            drafts.add(name, tree)
+        chances = rule.chances or [()] * len(running)
+        for name, tree, own in zip(running, trees, chances, strict=True):
+            drafts.add(name, tree, own)
     return {c.request_id: c.completion for c in result.chunks if c.completion}

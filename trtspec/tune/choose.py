@@ -22,6 +22,7 @@ def schedule(surface: Mapping[int, Sequence[Point]]) -> dict[int, int]:
 
     Of all such choices the one that loses least against the best of each batch size,
     where a change costs ``TIE``: a schedule does not flip for a gain inside the noise.
+    To stop drafting costs nothing, and drafting has to gain ``TIE``.
 
     :param surface: by batch size the same lengths, 0 among them.
     """
@@ -36,7 +37,10 @@ def schedule(surface: Mapping[int, Sequence[Point]]) -> dict[int, int]:
         lost = _losses(surface[batch])
         best = {
             length: min(
-                (loss + TIE * (before[-1] != length) + lost[length], (*before, length))
+                (
+                    loss + TIE * (before[-1] != length > 0) + lost[length],
+                    (*before, length),
+                )
                 for loss, before in best.values()
                 if before[-1] >= length
             )
@@ -61,11 +65,16 @@ def best_of(points: Sequence[Point]) -> Point:
 def _losses(points: Sequence[Point]) -> dict[int, float]:
     """What each length loses against the best, beyond what nobody can tell."""
     best = best_of(points)
+    plain = next(point for point in points if point.length == 0)
+    if best.throughput < plain.throughput * (1 + TIE):
+        best = plain
     return {point.length: _loss(point, best) for point in points}
 
 
 def _loss(point: Point, best: Point) -> float:
     lost = log(best.throughput / point.throughput)
+    if not best.length:  # drafting for nothing is as bad as the tie that it has to beat
+        return max(TIE, lost) if point.length else 0.0
     unsure = min(TIE, margin(point, best)) if point.length < best.length else 0.0
     return max(0.0, lost - unsure)
 

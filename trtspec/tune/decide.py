@@ -13,7 +13,7 @@ from trtspec.methods.draft_length import draft_length_at
 from trtspec.tune.candidate import Candidate, with_tree_of
 from trtspec.tune.choose import as_draft_length, constant, schedule
 from trtspec.tune.costs import StepCosts
-from trtspec.tune.predict import Prediction, predict
+from trtspec.tune.predict import Prediction, predict, together
 from trtspec.tune.rank_tree import Tree, with_tree
 from trtspec.tune.replay import GroupSize
 from trtspec.tune.steady import Point, point, walked
@@ -37,13 +37,16 @@ class Replayable(NamedTuple):
 class Evidence:
     """What the choice for one candidate is made from.
 
+    :param traces: of every prompt; of sampled ones several courses, one after another.
     :param trees: of heads that do not see one another, the tree of each size.
+    :param courses: how many courses.
     """
 
     candidate: Candidate
     traces: Sequence[PromptTrace]
     costs: StepCosts
     trees: Mapping[int, Tree] = field(default_factory=dict)
+    courses: int = 1
 
     @property
     def lengths(self) -> tuple[int, ...]:
@@ -133,12 +136,18 @@ class Choice:
         traces, lengths = self.evidence.traces, draft_length
         if isinstance(draft_length, int) and draft_length:
             traces, lengths = self.evidence.at(draft_length)
-        return predict(
-            _enough(traces, load),
-            self.evidence.costs,
-            load,
-            lambda running: draft_length_at(lengths, running),
-            self.question.group_size,
+        prompts = len(traces) // self.evidence.courses
+        return together(
+            [
+                predict(
+                    _enough(traces[start : start + prompts], load),
+                    self.evidence.costs,
+                    load,
+                    lambda running: draft_length_at(lengths, running),
+                    self.question.group_size,
+                )
+                for start in range(0, len(traces), prompts)
+            ]
         )
 
     def gain(

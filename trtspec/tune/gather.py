@@ -12,6 +12,7 @@ from trtspec.reference.runner import ReferenceRunner
 from trtspec.tune.candidate import SIZES, Candidate
 from trtspec.tune.costs import CostTable, StepCosts
 from trtspec.tune.decide import Evidence
+from trtspec.tune.drawn import drawn
 from trtspec.tune.paths import costs_file, traces_file
 from trtspec.tune.rank_tree import best_trees
 from trtspec.tune.reference import ReferenceBench
@@ -127,7 +128,9 @@ class Gatherer:
         document = costs.model_dump_json(indent=1)
         write_atomic(costs_file(self.output, candidate.name), document + "\n")
         trees = best_trees(traces.prompts, SIZES) if candidate.ranked else {}
-        return Evidence(candidate, traces.prompts, costs, trees)
+        courses = drawn(traces.prompts)
+        every = [trace for course in courses for trace in course]
+        return Evidence(candidate, every, costs, trees, len(courses))
 
 
 def _context(traces: TraceSet) -> int:

@@ -31,6 +31,20 @@ class Prediction:
         return self.tokens / self.seconds
 
 
+def together(parts: Sequence[Prediction]) -> Prediction:
+    """Add up predictions of one workload's courses."""
+    if len(parts) == 1:
+        return parts[0]
+    lengths = [part.acceptance_length for part in parts]
+    told = [length for length in lengths if length is not None]
+    return Prediction(
+        acceptance_length=sum(told) / len(told) if told else None,
+        seconds=sum(part.seconds for part in parts),
+        tokens=sum(part.tokens for part in parts),
+        steps=sum(part.steps for part in parts),
+    )
+
+
 def predict(
     traces: Sequence[PromptTrace],
     costs: StepCosts,
@@ -47,7 +61,7 @@ def predict(
     per_token = costs.reading(drafts=drafts)
     return Prediction(
         acceptance_length=found.acceptance_length,
-        seconds=seconds + per_token * sum(trace.prompt_tokens for trace in traces),
+        seconds=seconds + per_token * found.read,
         tokens=sum(trace.emitted for trace in traces),
         steps=len(found.steps),
     )

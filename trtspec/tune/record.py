@@ -25,6 +25,7 @@ def prompt_trace(
     :param limit: most tokens that were to be emitted.
     :param ranked: keep the ranks of the answer's tokens, too.
     """
+    sampled = any(p.chances for p in places)
     chain = all(p.depth == p.drafted == p.verified for p in places)
     return PromptTrace(
         prompt_id=completion.request_id,
@@ -33,8 +34,10 @@ def prompt_trace(
         limit=limit,
         emitted=len(completion.tokens),
         offered=tuple(p.depth for p in places),
-        accepted=tuple(p.accepted for p in places),
+        # what was accepted of a sampled draft is drawn later, by its chances
+        accepted=tuple(0 if sampled else p.accepted for p in places),
         drafted=None if chain else tuple(p.drafted for p in places),
         verified=None if chain else tuple(p.verified for p in places),
         ranks=tuple(p.ranks for p in places) if ranked else None,
+        chances=tuple(p.chances for p in places) if sampled else None,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from math import sqrt
 from statistics import median, median_low
 
@@ -16,7 +16,7 @@ from trtspec.methods import Medusa, NGram
 from trtspec.reference.costing import Grid, Timed, draft_costs, verify_costs
 from trtspec.reference.runner import ReferenceRunner, open_runner
 from trtspec.reference.tracing import trace
-from trtspec.run import Request, StepRecord
+from trtspec.run import Request, SamplingParams, StepRecord
 from trtspec.tune.bill import Meter
 from trtspec.tune.candidate import SIZES, Candidate
 from trtspec.tune.costs import Cost, CostTable
@@ -40,12 +40,14 @@ class ReferenceBench:
     :param prompts: the workload, as the model sees it.
     :param output_tokens: most tokens per answer.
     :param batches: batch sizes whose costs are measured.
+    :param sampling: of the workload; prompt i has the i-th seed from its own on.
     """
 
     candidates: Sequence[Candidate]
     prompts: Sequence[BenchPrompt]
     output_tokens: int
     batches: Sequence[int]
+    sampling: SamplingParams = field(default_factory=SamplingParams)
     device: str = "cpu"
     threads: int | None = None
     traces: Meter = field(default_factory=lambda: Meter("traces"))
@@ -74,8 +76,15 @@ class ReferenceBench:
 
     def trace(self, candidate: Candidate, runner: ReferenceRunner) -> TraceSet:
         """Decode the workload once and note what the candidate would have brought."""
+        first = self.sampling.seed
         requests = [
-            Request(p.id, p.tokens or (), self.output_tokens) for p in self.prompts
+            Request(
+                prompt.id,
+                prompt.tokens or (),
+                self.output_tokens,
+                replace(self.sampling, seed=first + index),
+            )
+            for index, prompt in enumerate(self.prompts)
         ]
         with self.traces.running():
             found = trace(runner, requests)
@@ -149,6 +158,7 @@ class ReferenceBench:
             draft_sha256=_files_sha256(artifact, DRAFT),
             prompts_sha256=sha256_json([p.tokens for p in self.prompts]),
             output_tokens=self.output_tokens,
+            sampling=asdict(self.sampling),
             dtype=artifact.recipe.target.dtype,
             engine=dict(InProcess(runner).conditions()),
         )

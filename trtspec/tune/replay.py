@@ -43,10 +43,12 @@ class Replayed:
 
     :param steps: every decode step of the engine, in order.
     :param by_prompt: each request's own steps, by prompt id.
+    :param read: tokens of all prompts, padded as they were read together.
     """
 
     steps: tuple[EngineStep, ...]
     by_prompt: dict[str, tuple[DraftStep, ...]]
+    read: int = 0
 
     @property
     def acceptance_length(self) -> float | None:
@@ -131,11 +133,14 @@ def replay(
     running: list[_Running] = []
     everyone: list[_Running] = []
     steps: list[EngineStep] = []
+    read = 0
     while waiting or joining or running:
         while waiting and len(joining) + len(running) < concurrency:
             joining.append(_Running(waiting.popleft()))
         if joining:
-            count = group_size([one.trace.prompt_tokens for one in joining])
+            sizes = [one.trace.prompt_tokens for one in joining]
+            count = group_size(sizes)
+            read += max(sizes[:count]) * count
             joined, joining = joining[:count], joining[count:]
             everyone += joined
             running += [one for one in joined if not one.finished]
@@ -143,7 +148,9 @@ def replay(
         steps.append(_step(running, length_at(len(running))))
         running = [one for one in running if not one.finished]
     return Replayed(
-        tuple(steps), {one.trace.prompt_id: tuple(one.steps) for one in everyone}
+        tuple(steps),
+        {one.trace.prompt_id: tuple(one.steps) for one in everyone},
+        read,
     )
 
 

@@ -50,14 +50,19 @@ def walked(
 ) -> Walked:
     """Walk every answer with one draft length.
 
+    :param traces: one or several courses of each prompt.
     :param named: what it is called: the nodes of a tree; ``length`` if not given.
     """
-    read = [walk(trace, length) for trace in traces]
+    by_prompt: dict[str, list[PromptTrace]] = {}
+    for trace in traces:  # courses of one prompt are no prompts of their own
+        by_prompt.setdefault(trace.prompt_id, []).append(trace)
+    read = [[k for t in own for k in walk(t, length)] for own in by_prompt.values()]
     most = max((max(each, default=0) for each in read), default=0)
     counts = np.stack([np.bincount(each, minlength=most + 1) for each in read])
-    emitted = np.array([trace.emitted - 1 for trace in traces])
-    contexts = np.array([t.prompt_tokens + t.emitted // 2 for t in traces])
-    return Walked(named or length, emitted, counts, contexts)
+    emitted = [sum(t.emitted - 1 for t in own) for own in by_prompt.values()]
+    first = [own[0] for own in by_prompt.values()]
+    contexts = [t.prompt_tokens + t.emitted // 2 for t in first]
+    return Walked(named or length, np.array(emitted), counts, np.array(contexts))
 
 
 @dataclass(frozen=True, slots=True)

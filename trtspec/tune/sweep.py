@@ -16,8 +16,9 @@ def predicted_sweep(choices: Sequence[Choice]) -> Item:
     steps = seconds = 0.0
     for index, choice in enumerate(choices):
         evidence, loads = choice.evidence, choice.question.loads
-        tokens = sum(trace.emitted - 1 for trace in evidence.traces)
-        prompt = sum(trace.prompt_tokens for trace in evidence.traces)
+        courses = evidence.courses
+        tokens = sum(trace.emitted - 1 for trace in evidence.traces) / courses
+        prompt = sum(trace.prompt_tokens for trace in evidence.traces) / courses
         for point in (p for load in loads for p in choice.surface[load]):
             if index and not point.length:
                 continue  # plain decoding is the same for all

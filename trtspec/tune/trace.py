@@ -43,6 +43,12 @@ class PromptTrace(Record):
         "the answer's token, -1: none that was looked at. Null: no such heads.",
     )
 
+    chances: tuple[tuple[float, ...], ...] | None = Field(
+        default=None,
+        description="Of sampled answers: the chance that so many tokens of the draft "
+        "are accepted, by length. Null: greedy.",
+    )
+
     @model_validator(mode="after")
     def _whole(self) -> PromptTrace:
         places = self.emitted - 1
@@ -52,6 +58,7 @@ class PromptTrace(Record):
             self.drafted,
             self.verified,
             self.ranks,
+            self.chances,
         )
         if any(len(each) != places for each in kept if each is not None):
             raise ValueError(f"an answer of {self.emitted} tokens has {places} places")

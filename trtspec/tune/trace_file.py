@@ -45,6 +45,9 @@ class TraceHead(Record):
         description="SHA-256 over all prompts as token ids, in their order."
     )
     output_tokens: int = Field(ge=1, description="Most tokens per answer.")
+    sampling: dict[str, JsonValue] = Field(
+        description="temperature, top_k, top_p, and the first prompt's seed."
+    )
     dtype: str = Field(description="Type of the target's weights.")
     engine: dict[str, JsonValue] = Field(
         default_factory=dict, description="What made it; of no consequence in float32."
@@ -120,7 +123,7 @@ def require_same(head: TraceHead, wanted: TraceHead, where: str) -> None:
             "a trace of the same models, method and prompts",
             "leave it out, and a new one is made",
         )
-        for key in (*kept, "output_tokens", "dtype")
+        for key in (*kept, "output_tokens", "sampling", "dtype")
         if getattr(head, key) != getattr(wanted, key)
     ]
     if problems:

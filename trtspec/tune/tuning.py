@@ -15,11 +15,12 @@ from trtspec.bench.plan import Choices, prompt_set, read_prompts, settings_for
 from trtspec.bench.progress import Silent
 from trtspec.bench.result import Settings
 from trtspec.bench.rundir import now
-from trtspec.errors import UsageError
+from trtspec.errors import Problem, UsageError
 from trtspec.files import write_atomic
 from trtspec.recipe.workload import Prompt
 from trtspec.reference.prefill import group_size
 from trtspec.reference.runner import ReferenceRunner
+from trtspec.run import SamplingParams
 from trtspec.tune.bill import Bill
 from trtspec.tune.candidate import Candidate
 from trtspec.tune.confirm_run import Confirmed, Confirming, Watching, confirm
@@ -84,7 +85,7 @@ class Tuning:
         workload = asked.candidates[0].artifact.workload
         file, prompts = read_prompts(workload, asked.choices)
         settings = settings_for(recipes, asked.choices)
-        _require_greedy(settings, recipes[0].name)
+        _require_chains(asked.candidates, settings)
         if asked.pricing is None:
             require_concurrency(recipes, settings.loads, [""] * len(prompts))
         make_directories(asked.output)
@@ -146,6 +147,9 @@ class Tuning:
             (),
             settings.output_tokens,
             sorted(load.concurrency or 1 for load in settings.loads),
+            SamplingParams(
+                settings.temperature, settings.top_k, settings.top_p, settings.seed
+            ),
             asked.device,
             asked.threads,
         )
@@ -181,13 +185,21 @@ def _bill(
     return Bill(items=(*items, confirmed.item), sweep=sweep, swept=swept)
 
 
-def _require_greedy(settings: Settings, where: str) -> None:
-    if settings.greedy:
-        return
-    raise UsageError(
-        f"temperature {settings.temperature:g}",
-        where=where,
-        allowed="temperature 0: what a trace holds for",
-        action="tune a copy of the recipe with temperature 0, and measure its lengths "
-        "as they are: trtspec bench --draft-length",
-    )
+def _require_chains(candidates: Sequence[Candidate], settings: Settings) -> None:
+    """Refuse what cannot be traced where tokens are sampled.
+
+    :raises UsageError: naming each such candidate.
+    """
+    problems = [
+        Problem(
+            f"temperature {settings.temperature:g}, and a draft that is no chain",
+            candidate.name,
+            "a chain of draft tokens; or temperature 0",
+            "tune a copy of the recipe with temperature 0, or measure it as it is: "
+            "trtspec bench",
+        )
+        for candidate in candidates
+        if not settings.greedy and not candidate.cut_anywhere
+    ]
+    if problems:
+        raise UsageError.from_problems(problems)
