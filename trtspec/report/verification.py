@@ -5,9 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import ValidationError
-
-from trtspec.errors import UsageError
 from trtspec.report.document import (
     Bullets,
     Chapter,
@@ -18,6 +15,7 @@ from trtspec.report.document import (
     Table,
     Text,
 )
+from trtspec.report.reading import read_document
 from trtspec.verify.greedy.records import Verdict
 from trtspec.verify.lines import arm_line
 from trtspec.verify.verdict import PARTS, SCHEMA, Part, Verification
@@ -48,17 +46,7 @@ def load_verification(path: Path) -> LoadedVerification:
 
     :raises UsageError: if it is none.
     """
-    try:
-        document = Verification.model_validate_json(path.read_bytes())
-    except ValidationError as error:
-        first = error.errors()[0]
-        at = ".".join(map(str, first["loc"]))
-        raise UsageError(
-            f"no document of trtspec verify: {at + ': ' if at else ''}{first['msg']}",
-            where=str(path),
-            allowed=SCHEMA,
-            action="verify again, or read it with the version that wrote it",
-        ) from error
+    document = read_document(Verification, path, "verify", SCHEMA)
     return LoadedVerification(path, document)
 
 

@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from trtspec.bench.rundir import PLAN, BenchRun, load_run
-from trtspec.errors import UsageError
+from trtspec.report.reading import read_document
 from trtspec.tune.confirm import measurements
 from trtspec.tune.paths import COSTS, RESULT, TRACES
 from trtspec.tune.result import SCHEMA, Measurement, TuneResult
@@ -52,18 +50,7 @@ def load_tuning(path: Path) -> LoadedTuning:
     :raises UsageError: if its document is none.
     """
     directory = path if path.is_dir() else path.parent
-    file = directory / RESULT
-    try:
-        result = TuneResult.model_validate_json(file.read_bytes())
-    except ValidationError as error:
-        first = error.errors()[0]
-        at = ".".join(map(str, first["loc"]))
-        raise UsageError(
-            f"no document of trtspec tune: {at + ': ' if at else ''}{first['msg']}",
-            where=str(file),
-            allowed=SCHEMA,
-            action="tune again, or read it with the version that wrote it",
-        ) from error
+    result = read_document(TuneResult, directory / RESULT, "tune", SCHEMA)
     return LoadedTuning(directory, result, _run(directory, result))
 
 
