@@ -23,6 +23,7 @@ class Remembering(click.Command):
     """A command that keeps its arguments as they were given, to begin again."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse them, and keep them."""
         ctx.meta[ARGUMENTS] = tuple(args)
         return super().parse_args(ctx, args)
 

@@ -378,7 +378,7 @@ def test_a_key_that_a_server_repeats_is_not_kept(url, environ, secret):
 
 
 def test_a_kept_connection_that_the_server_has_closed_costs_no_request():
-    """llama.cpp's server closes them after a stream; nothing of the request was read."""
+    """llama.cpp's server closes them after a stream; it has read nothing then."""
     with serving(streamed()) as mock:
         mock.hangs_up = True
         result = driver(mock).run(calls(4), ONE)
