@@ -38,9 +38,17 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+_files = itertools.count(1)
+FILES_PER_SEARCH = 40
+"""What is frozen and then lost is never found again, so now and then all is looked at:
+models that earlier tests made are large."""
+
+
 @pytest.fixture(scope="module", autouse=True)
 def _earlier_files_are_frozen():
     """Likewise what earlier files left for good: bench collects before every block."""
+    if next(_files) % FILES_PER_SEARCH == 0:
+        gc.unfreeze()
     gc.collect()
     gc.freeze()
 

@@ -6,7 +6,6 @@ import random
 
 import pytest
 
-from tests.verify.canary.fakes import Stepped
 from trtspec.verify.arm import Answer
 from trtspec.verify.canary.look_at_drafts import (
     drafting,
@@ -19,7 +18,7 @@ from trtspec.verify.canary.record import Drafting
 def answers(*told: tuple[int | None, int | None], steps=()) -> list[Answer]:
     steps = steps or (None,) * len(told)
     return [
-        Stepped(f"{i}", None, "text", drafted=d, accepted=a, steps=s)
+        Answer(f"{i}", None, "text", drafted=d, accepted=a, steps=s)
         for i, ((d, a), s) in enumerate(zip(told, steps, strict=True))
     ]
 
