@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 @click.option("--greedy", is_flag=True, help="Only: greedy output, on against off.")
 @click.option("--oracle", is_flag=True, help="Only: tokens against the reference.")
 @click.option("--sampled", is_flag=True, help="Only: the distribution when sampled.")
-@click.option("--canary", is_flag=True, help="Only: a quick look, under a minute.")
+@click.option("--canary", is_flag=True, help="Only: a quick look.")
 @click.option(
     "--soak",
     type=click.FloatRange(0, min_open=True),

@@ -1,4 +1,4 @@
-"""Is a running engine sane: a few prompts, in less than a minute."""
+"""Is a running engine sane: a few prompts, a quick look."""
 
 from trtspec.verify.canary.record import CanaryResult, Check, Drafting
 from trtspec.verify.canary.run import run_canary

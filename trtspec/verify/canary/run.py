@@ -1,4 +1,4 @@
-"""Is a running engine sane: a few prompts, in less than a minute.
+"""Is a running engine sane: a few prompts, a quick look.
 
 Most faults of speculation are silent: the server looks healthy, and acceptance is at
 its floor or its ceiling, or the text is not what was asked for. Nothing here proves
