@@ -19,17 +19,16 @@ ORDER = [
     "run",
     "reference",
     "trtllm",
+    "serve",
     "advise",
     "fit",
     "bench",
     "tune",
     "verify",
-    "tune",
-    "verify",
     "report",
     "cli",
 ]
-HEAVY = {"torch", "transformers", "scipy", "accelerate", "gguf", "tensorrt_llm"}
+HEAVY = {"starlette", "uvicorn", "prometheus_client", "torch", "transformers", "scipy", "accelerate", "gguf", "tensorrt_llm"}
 
 
 def imports_of(path: Path):

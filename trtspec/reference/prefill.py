@@ -11,6 +11,7 @@ from torch import Tensor
 from trtspec.reference.acceptance import Verified, accept_exactly
 from trtspec.reference.drafters import Drafter, Observation
 from trtspec.reference.laps import Laps
+from trtspec.reference.logprobs import with_logprobs
 from trtspec.reference.running import Running
 from trtspec.reference.slots import Row, SlotModel
 from trtspec.reference.step import require_finite
@@ -54,7 +55,10 @@ def prefill(
     require_finite(torch.stack([row.max() for row in logits]))
     tokens = [_first_token(r, row) for r, row in zip(joining, logits, strict=True)]
     now = time.perf_counter()
-    chunks = tuple(r.emit((t,), now) for r, t in zip(joining, tokens, strict=True))
+    chunks = tuple(
+        with_logprobs(r.emit((token,), now), r.request, row[None], (0,))
+        for r, token, row in zip(joining, tokens, logits, strict=True)
+    )
     record = StepRecord(
         kind="prefill",
         running=len(joining),

@@ -12,6 +12,7 @@ from trtspec.methods import Method
 from trtspec.reference.acceptance import Acceptance, Rule, Verified
 from trtspec.reference.drafters import DraftContext, Drafter, Observation
 from trtspec.reference.laps import Laps
+from trtspec.reference.logprobs import with_logprobs
 from trtspec.reference.running import Running
 from trtspec.reference.slots import Row, SlotModel
 from trtspec.reference.tree import NO_DRAFT, DraftTree
@@ -63,7 +64,7 @@ def speculative_step(
     laps.end("draft")
 
     # emit
-    chunks, accepted = _emit(running, trees, outcomes)
+    chunks, accepted = _emit(running, trees, outcomes, logits)
     record = StepRecord(
         kind="decode",
         running=len(running),
@@ -158,16 +159,21 @@ def _emit(
     running: Sequence[Running],
     trees: Sequence[DraftTree],
     outcomes: Sequence[Acceptance],
+    logits: Tensor,
 ) -> tuple[list[Chunk], int]:
     """Give each request its tokens; also the number of draft tokens among them."""
     now = time.perf_counter()
     chunks = []
     accepted = 0
-    for request, tree, outcome in zip(running, trees, outcomes, strict=True):
+    for row, (request, tree, outcome) in enumerate(
+        zip(running, trees, outcomes, strict=True)
+    ):
         path_tokens = [tree.tokens[node] for node in outcome.path]
         chunk = request.emit((*path_tokens, outcome.next_token), now)
         used = min(len(chunk.tokens), len(path_tokens))
         request.count_step(tree.drafted, used, tree.depth)
         accepted += used
-        chunks.append(chunk)
+        chunks.append(
+            with_logprobs(chunk, request.request, logits[row], _kept(outcome))
+        )
     return chunks, accepted

@@ -18,6 +18,7 @@ from trtspec.run.types import (
     SamplingParams,
     StepRecord,
     StepResult,
+    TokenLogprob,
 )
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "SamplingParams",
     "StepRecord",
     "StepResult",
+    "TokenLogprob",
     "generate",
     "make_requests",
     "own_speculation",

@@ -93,3 +93,17 @@ def refuse_controls(request: Request, backend: str) -> None:
             allowed="temperature, top_k, top_p, seed, stop, ignore_eos",
             action="leave it out, or run a recipe with backend: pytorch",
         )
+
+
+def refuse_logprobs(request: Request, backend: str) -> None:
+    """Refuse to give log-probabilities where the engine does not give them.
+
+    :raises UsageError: if the request asks for them.
+    """
+    if request.logprobs is not None:
+        raise UsageError(
+            f"backend {backend} gives no log-probabilities",
+            where=f"request {request.id}",
+            allowed="requests without logprobs",
+            action="leave it out, or run a recipe with backend: reference",
+        )

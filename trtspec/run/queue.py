@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from itertools import islice
 from typing import Generic, TypeVar
@@ -50,6 +51,9 @@ class RequestQueue(Generic[RunningT]):
     def join(self, count: int) -> list[RunningT]:
         """Let the first ``count`` waiting requests run."""
         joined = [self.waiting.popleft() for _ in range(count)]
+        now = time.perf_counter()
+        for request in joined:
+            request.completion.joined_at = now
         self.running += joined
         return joined
 

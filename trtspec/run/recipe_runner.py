@@ -18,6 +18,11 @@ class RecipeRunner:
         self._codec = codec
 
     @property
+    def codec(self) -> TextCodec:
+        """The target model's tokenizer and chat template."""
+        return self._codec
+
+    @property
     def max_running(self) -> int:
         """Requests that run at once."""
         return self._recipe.limits.max_batch_size

@@ -11,6 +11,7 @@ from jinja2 import TemplateError
 from tokenizers import Tokenizer
 
 from trtspec.errors import RunError, UsageError
+from trtspec.run.pieces import TokenPieces
 from trtspec.run.runner import Message
 from trtspec.run.text import TextStream
 
@@ -46,6 +47,8 @@ class TextCodec:
                 action="build the artifact again",
             ) from error
         self._full: Any = None
+        self._vocabulary: int | None = None
+        self._pieces: TokenPieces | None = None
         self.end_tokens = _end_tokens(directory, self._tokenizer)
 
     def encode(self, text: str) -> tuple[int, ...]:
@@ -119,6 +122,21 @@ class TextCodec:
             where="target.chat_template",
             action="correct that file, and build again",
         )
+
+    @property
+    def vocabulary(self) -> int:
+        """One more than the largest token id that the tokenizer knows."""
+        if self._vocabulary is None:
+            known = self._tokenizer.get_vocab(with_added_tokens=True)
+            self._vocabulary = max(known.values(), default=-1) + 1
+        return self._vocabulary
+
+    @property
+    def pieces(self) -> TokenPieces:
+        """The texts and bytes of single tokens."""
+        if self._pieces is None:
+            self._pieces = TokenPieces(self._tokenizer)
+        return self._pieces
 
     def stream(self, stop: tuple[str, ...]) -> TextStream:
         """Begin decoding one output."""

@@ -45,6 +45,8 @@ class Request:
         what the artifact was built for; None for the recipe's.
     :param controls: further sampling controls, by their names in TensorRT-LLM's
         ``SamplingParams``; only its backend pytorch has them.
+    :param logprobs: give each token's log-probability, beside those of so many of the
+        likeliest tokens; None gives none. Only backend reference has them.
     """
 
     id: str
@@ -56,6 +58,20 @@ class Request:
     speculate: bool = True
     speculation: Method | None = None
     controls: Mapping[str, object] = field(default_factory=dict, hash=False)
+    logprobs: int | None = None
+
+
+class TokenLogprob(NamedTuple):
+    """What the target model said of one token of an output.
+
+    Natural logarithms of its softmax, before temperature, top-k and top-p.
+
+    :ivar top: the likeliest tokens as (id, log-probability), the likeliest first.
+    """
+
+    token: int
+    logprob: float
+    top: tuple[tuple[int, float], ...]
 
 
 class DraftStep(NamedTuple):
@@ -75,7 +91,8 @@ class DraftStep(NamedTuple):
 class Completion:
     """One finished request with its timings and its acceptance counts.
 
-    Times are seconds on the clock of ``time.perf_counter``. ``drafted`` and
+    Times are seconds on the clock of ``time.perf_counter``; a request has ``joined``
+    when it got a place and waits no more (0 if it never did). ``drafted`` and
     ``accepted`` count draft tokens really proposed, and those of them that became
     output. ``steps`` counts verification steps (the prefill is none); ``draft_steps``
     has each of them, and is None where an engine tells their sums only. ``lossy`` says
@@ -88,6 +105,7 @@ class Completion:
     text: str = ""
     finish_reason: FinishReason = "length"
     submitted_at: float = 0.0
+    joined_at: float = 0.0
     first_token_at: float = 0.0
     last_token_at: float = 0.0
     steps: int = 0
@@ -135,6 +153,7 @@ class Chunk:
     :param text: text that became final with them (may be empty, or lag the tokens).
     :param time: ``time.perf_counter`` seconds at which they were there.
     :param completion: set on the request's last chunk.
+    :param logprobs: one for each token, if the request asked for them.
     """
 
     request_id: str
@@ -142,6 +161,7 @@ class Chunk:
     text: str
     time: float
     completion: Completion | None = None
+    logprobs: tuple[TokenLogprob, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from packaging.version import Version
 
 from trtspec.errors import UsageError
 from trtspec.methods import DraftTarget, Lookahead, Method, NGram, lossy_reason
-from trtspec.run.fit import refuse_controls
+from trtspec.run.fit import refuse_controls, refuse_logprobs
 from trtspec.run.types import Request, SamplingParams
 from trtspec.trtllm import facts
 
@@ -50,11 +50,12 @@ def is_greedy(sampling: SamplingParams) -> bool:
 
 
 def require_sampling(request: Request) -> None:
-    """Refuse controls, and a top-k that the runtime would lower, told in its log only.
+    """Refuse what is not had, and a top-k that is lowered, told in a log only.
 
-    :raises UsageError: naming the controls, or the largest top-k.
+    :raises UsageError: naming controls or log-probabilities, or the largest top-k.
     """
     refuse_controls(request, BACKEND)
+    refuse_logprobs(request, BACKEND)
     most, sampling = facts.most_top_k(), request.sampling
     if not sampling.greedy and sampling.top_k > most:
         raise UsageError(

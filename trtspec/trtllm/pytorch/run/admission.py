@@ -7,7 +7,7 @@ from packaging.version import Version
 from trtspec.errors import UsageError
 from trtspec.methods import Method, lossy_reason
 from trtspec.recipe.schema import Recipe
-from trtspec.run.fit import require_fit
+from trtspec.run.fit import refuse_logprobs, require_fit
 from trtspec.run.types import Request
 from trtspec.trtllm.pytorch.run.controls import refusals
 from trtspec.trtllm.pytorch.run.reach import Reach
@@ -25,6 +25,7 @@ def admit(request: Request, recipe: Recipe, reach: Reach) -> str:
     method = recipe.speculation
     require_one_arm(request, method)
     require_fit(request, recipe, method.longest_draft)
+    refuse_logprobs(request, BACKEND)
     if found := refusals(request.controls, reach, f"request {request.id}"):
         raise UsageError.from_problems(found)
     return lossy_or_refuse(request, method, reach.version)

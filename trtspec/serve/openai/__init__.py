@@ -1,0 +1,1 @@
+"""The documents of OpenAI's API that the server reads and writes."""

@@ -1,0 +1,1 @@
+"""How what an engine emits is written as OpenAI's documents."""
