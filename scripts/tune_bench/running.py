@@ -23,7 +23,8 @@ from trtspec.recipe.workload import Prompt
 from trtspec.reference.prefill import group_size
 from trtspec.tune.bill import Bill, Item
 from trtspec.tune.candidate import Candidate, candidate_of
-from trtspec.tune.confirm_run import Confirmed, Confirming, confirm
+from trtspec.tune.confirm_arms import Confirming, reference_arms
+from trtspec.tune.confirm_run import Confirmed, confirm
 from trtspec.tune.costs import StepCosts
 from trtspec.tune.decide import Choice, Evidence, Question, decide
 from trtspec.tune.gather import verified_lengths
@@ -167,7 +168,8 @@ def measured_sweeps(setup: Setup, plan: Planned, log: Log) -> dict[str, Swept]:
         )
         lines = nullcontext(Lines(log, setup.repeats))
         output = setup.output / file.stem
-        done = confirm(confirming, output, "cpu", setup.threads, partial(_same, lines))
+        opening = partial(reference_arms, device="cpu", threads=setup.threads)
+        done = confirm(confirming, output, opening, partial(_same, lines))
         times = [
             part.seconds
             for block in done.run.raw.blocks

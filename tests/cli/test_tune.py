@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from tests.build.projects import write_project
+from tests.models.drafters import write_eagle
 from tests.reference.artifacts import TEMPLATE
 from trtspec.bench import conditions
 from trtspec.cli.main import _run
@@ -196,19 +197,13 @@ def test_a_tuning_is_not_overwritten(project, tuned, capfd):
     assert "holds a tuning already" in capfd.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (("backend: reference", "backend: pytorch"), "backend pytorch"),
-    ],
-)
-def test_what_cannot_be_tuned_is_said(project, capfd, change, said):
+def test_a_backend_that_is_not_here_is_said(project, capfd):
     text = project.recipe.read_text()
-    assert change[0] in text
-    other = project.folder / f"{said.split()[0]}.yaml"
-    other.write_text(text.replace(*change))
-    assert project("--output", "refused", recipes=(other,)) == 2
-    assert said in capfd.readouterr().err
+    assert "backend: reference" in text
+    other = project.folder / "absent.yaml"
+    other.write_text(text.replace("backend: reference", "backend: pytorch"))
+    assert project("--output", "refused", recipes=(other,)) == 4
+    assert "--price-for GPU" in capfd.readouterr().err
 
 
 def test_a_recipe_that_samples_is_traced_by_its_chances(project, capfd):
@@ -224,6 +219,35 @@ def test_a_recipe_that_samples_is_traced_by_its_chances(project, capfd):
     traces = read_traces(file)
     assert traces.head.sampling["temperature"] == 0.9
     assert all(one.chances for one in traces.prompts)
+
+
+def test_fixed_trees_of_a_head_are_compared_and_one_is_written(project, capfd):
+    """Also where the head is never right: then the smallest tree is looked at."""
+    write_eagle(project.folder / "eagle")
+    document = yaml.safe_load(project.recipe.read_text())
+    document["speculation"] = {
+        "method": "eagle",
+        "model": "./eagle",
+        "tree": [[0], [1], [0, 0]],
+        "num_layers": 2,
+    }
+    other = project.folder / "trees.yaml"
+    other.write_text(yaml.safe_dump(document, sort_keys=False))
+    code = project("--output", "trees", "--json", recipes=(other,))
+    out, err = capfd.readouterr()
+    assert code == 6, err
+    found = json.loads(out)
+    (candidate,) = found["candidates"]
+    assert not candidate["cut_anywhere"]
+    assert [point["length"] for point in candidate["surface"]["1"]][:2] == [0, 1]
+    (file,) = (project.folder / "trees" / "traces").iterdir()
+    assert all(one.ranks is not None for one in read_traces(file).prompts)
+    written = load_recipe(found["recipe"]).recipe.speculation
+    if candidate["tree"]:
+        assert [list(path) for path in written.tree] == candidate["tree"]
+        assert written.num_layers == max(map(len, candidate["tree"]))
+    else:
+        assert written.method == "none"
 
 
 def test_a_recipe_without_drafts_is_refused(project, capfd):

@@ -71,6 +71,52 @@ def test_of_medusa_heads_every_tree_is_told():
     assert max(map(len, paths)) == 3
 
 
+@pytest.mark.parametrize(
+    ("speculation", "depth"),
+    [
+        ({"method": "eagle", "tree": [[0], [1], [0, 0]], "num_layers": 2}, 2),
+        ({"method": "eagle"}, 4),
+        ({"method": "eagle3", "tree": [[0], [0, 0]], "draft_length": 3}, 2),
+    ],
+    ids=["eagle", "eagle's default", "eagle3"],
+)
+def test_of_a_fixed_tree_every_other_is_told_no_deeper(speculation, depth):
+    found = candidate_of(built(model="./h", **speculation), "x")
+    assert found.ranked
+    assert not found.cut_anywhere
+    assert found.lengths == SIZES
+    paths = tree_paths(found.method.tree)
+    assert len(paths) == depth * RANKS
+    assert max(map(len, paths)) == depth
+
+
+TREES = [((0,),), ((0,), (0, 0)), ((0,), (1,), (2,), (0, 0), (1, 0), (0, 0, 0))]
+
+
+@pytest.mark.parametrize("tree", TREES)
+@pytest.mark.parametrize(
+    "speculation",
+    [
+        {"method": "medusa"},
+        {"method": "eagle"},
+        {"method": "eagle3", "tree": [[0]], "draft_length": 1},
+    ],
+    ids=lambda s: s["method"],
+)
+def test_a_method_is_given_another_tree_with_all_that_belongs_to_it(speculation, tree):
+    before = candidate_of(built(model="./h", **speculation), "x")
+    method = before.method_of(len(tree), tree)
+    assert tree_paths(method.tree) == tree
+    assert method.longest_draft == len(tree)
+
+
+def test_trees_that_grow_by_confidence_are_not_told():
+    grown = {"tree": "dynamic", "dynamic_top_k": 3}
+    found = candidate_of(built(method="eagle", model="./h", **grown), "x")
+    assert not found.ranked
+    assert found.lengths == (found.method.draft_length_at(1),)
+
+
 def test_an_original_of_another_backend_is_kept_for_its_price():
     found = candidate_of(built(method="ngram", draft_length=3), "ngram")
     assert found.as_deployed().artifact.recipe == found.artifact.recipe

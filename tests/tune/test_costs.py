@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from trtspec.errors import UsageError
 from trtspec.tune.costs import Cost, CostTable, StepCosts
-from trtspec.tune.predict import predict
+from trtspec.tune.predict import predict, predict_plain
 from trtspec.tune.trace import PromptTrace
 
 
@@ -92,6 +92,27 @@ def test_a_prediction_adds_up_what_the_replayed_steps_cost():
     assert found.throughput == pytest.approx(7 / expected)
     plain = predict([one], costs, 1, lambda _: 0)
     assert plain.seconds == pytest.approx(6 * 1.0 + 0.5 * one.prompt_tokens)
+
+
+def test_prompts_that_are_read_one_by_one_cost_a_start_each():
+    """Plain answers of one length end together, and the next are read together."""
+    start = {"verify": COSTS.verify.model_copy(update={"reading_start": 0.5})}
+    costs = COSTS.model_copy(update=start)
+    four = [trace(name) for name in "abcd"]
+    for concurrency, groups in ((1, 4), (2, 2)):
+        dear, cheap = (
+            predict(four, one, concurrency, lambda _: 0).seconds
+            for one in (costs, COSTS)
+        )
+        assert dear - cheap == pytest.approx(0.5 * groups)
+
+
+@pytest.mark.parametrize("concurrency", [1, 2])
+def test_plain_steps_are_the_same_for_all_that_is_compared(concurrency):
+    four = [trace(name) for name in "abcd"]
+    assert predict_plain(four, COSTS, concurrency) == predict(
+        four, COSTS, concurrency, lambda _: 0
+    )
 
 
 def test_nothing_drafted_is_plain_decoding():

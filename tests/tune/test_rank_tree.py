@@ -41,6 +41,13 @@ def test_the_most_frequent_paths_are_taken():
     }
 
 
+def test_of_a_drafter_that_is_never_right_the_likeliest_token_is_left():
+    """So that there is something to say of it: nothing is gained."""
+    never = ranked([(-1, -1)] * 4)
+    assert best_trees([never], [1, 2]) == {1: ((0,),)}
+    assert with_tree(never, ((0,),)).accepted == (0, 0, 0, 0)
+
+
 def test_how_far_a_tree_comes_at_each_place():
     tree = ((0,), (1,), (0, 1))
     ranks = [(0, 1), (0, 0), (1, 1), (2, 0), (-1, 1), (0, -1)]

@@ -21,7 +21,7 @@ from trtspec.reference.tracing import trace
 from trtspec.run import DraftStep, Request, SamplingParams
 from trtspec.tune.drawn import drawn
 from trtspec.tune.record import prompt_trace
-from trtspec.tune.replay import EngineStep, Replayed, replay
+from trtspec.tune.replay import EngineStep, Replayed, replay, walk
 from trtspec.tune.steady import walked
 from trtspec.tune.trace import PromptTrace
 
@@ -254,3 +254,22 @@ def test_a_trace_that_cannot_be_is_refused(changes):
     PromptTrace(**values)
     with pytest.raises(ValueError, match=r"tokens|places|emitted"):
         PromptTrace(**(values | changes))
+
+
+places = st.lists(
+    st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers(0, 9)),
+    min_size=1,
+    max_size=20,
+)
+
+
+@given(places, st.integers(0, 6), st.integers(0, 4), st.booleans())
+def test_walking_alone_is_replaying_at_concurrency_1(drafts, length, room, branches):
+    """The planner's short way takes the same steps."""
+    offered = tuple(o for o, _, _ in drafts)
+    one = made(offered, tuple(min(o, a) for o, a, _ in drafts), len(drafts) + 1 + room)
+    if branches:
+        nodes = tuple(o + more for o, _, more in drafts)
+        one = one.model_copy(update={"drafted": nodes, "verified": nodes})
+    found = replay([one], 1, lambda _: length)
+    assert walk(one, length) == [step.longest for step in found.steps]

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
+import psutil
+
 from trtspec.recipe import Recipe
-from trtspec.tune.twin import reference_twin
+from trtspec.tune.twin import reference_twin, too_large
 
 
 def recipe(**changes) -> Recipe:
@@ -36,3 +40,18 @@ def test_what_may_change_the_answers_is_told():
     (note,) = notes
     assert "fp8" in note
     Recipe.model_validate(twin.model_dump(by_alias=True))
+
+
+def test_a_target_that_fills_the_memory_is_too_large(tmp_path, monkeypatch):
+    (tmp_path / "a.safetensors").write_bytes(bytes(600))
+    (tmp_path / "b.safetensors").write_bytes(bytes(300))
+    (tmp_path / "tokenizer.json").write_bytes(bytes(5000))
+
+    def available(size):
+        monkeypatch.setattr(
+            psutil, "virtual_memory", lambda: SimpleNamespace(available=size)
+        )
+        return too_large(tmp_path)
+
+    assert available(1000) == ""
+    assert "GB of memory are available" in available(999)

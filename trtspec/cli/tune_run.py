@@ -21,7 +21,7 @@ from trtspec.build.build import build
 from trtspec.build.progress import Progress
 from trtspec.cli.artifact import open_or_build, terminal_progress
 from trtspec.cli.common import backend_for
-from trtspec.errors import NoClaimError, UsageError
+from trtspec.errors import NoClaimError, TrtspecError, UsageError
 from trtspec.files import write_atomic
 from trtspec.recipe import LoadedRecipe, load_prompts, load_recipe
 from trtspec.recipe.dump import dump_recipe
@@ -29,9 +29,10 @@ from trtspec.tune.candidate import Candidate, candidate_of
 from trtspec.tune.result import TuneResult
 from trtspec.tune.table import print_tuning
 from trtspec.tune.tuned_recipe import Source, tuned_text
-from trtspec.tune.twin import reference_twin
+from trtspec.tune.twin import reference_twin, too_large
 
 if TYPE_CHECKING:
+    from trtspec.cli.tune_shop import CommandShop
     from trtspec.tune.gather import Pricing
 
 TUNINGS = Path("tunings")
@@ -86,7 +87,7 @@ def start_tuning(asked: Mapping[str, Any]) -> Tuned:
         require_writable(asked["write"] or source.default_place)
     name = candidates[0].artifact.name
     output = asked["output"] or TUNINGS / run_name(name)
-    result = _run(asked, candidates, output)
+    result = _run(asked, candidates, _shops(asked, candidates), output)
     source = sources[result.best.name]
     target = asked["write"] or source.default_place
     text = tuned_text(source, result, target.parent, asked["prompts"])
@@ -118,19 +119,21 @@ def _candidates(
 ) -> tuple[list[Candidate], dict[str, Source]]:
     paths: Sequence[Path] = asked["recipes"]
     originals = [_original(path, asked["price_for"]) for path in paths]
+    if not asked["price_for"]:
+        _require_one_backend(originals)
     progress = terminal_progress(err=True, news_only=True)
-    artifacts = [
-        _artifact(path, original, Path(asked["engines"]), progress)
-        for path, original in zip(paths, originals, strict=True)
-    ]
+    artifacts, no_twin = _artifacts(asked, originals, progress)
     require_same_target([artifact.recipe for artifact in artifacts])
     names = names_of(artifacts)
     if len(artifacts) == 1:
         names = {artifacts[0].fingerprint: artifacts[0].recipe.speculation.method}
     candidates = [
         replace(
-            candidate_of(artifact, names[artifact.fingerprint], asked["longest"]),
+            candidate_of(
+                artifact, names[artifact.fingerprint], _longest(asked, original)
+            ),
             original=original.recipe if original else None,
+            no_twin=no_twin,
         )
         for artifact, original in zip(artifacts, originals, strict=True)
     ]
@@ -144,33 +147,116 @@ def _candidates(
 def _original(path: Path, price_for: str | None) -> LoadedRecipe | None:
     """Read a recipe of another backend than reference; None if it is of that.
 
-    :raises UsageError: if no GPU is named to price its steps for.
+    :raises UsageError: for an artifact of it: each draft length may need its own.
+    :raises BackendUnavailableError: if it is to be timed, and its backend is not here.
     """
     loaded = None if path.is_dir() else load_recipe(path)
     recipe = loaded.recipe if loaded else Artifact.open(path).recipe
     if recipe.backend == "reference":
         return None
-    if loaded is None or not price_for:
+    if loaded is None:
         raise UsageError(
-            f"backend {recipe.backend}",
-            where=str(path) if loaded is None else loaded.where("backend"),
-            allowed="a recipe of backend reference; or one of another backend together "
-            "with --price-for GPU",
-            action="name the GPU: its steps are priced, and what is accepted is traced "
-            "on backend reference",
+            f"an artifact of backend {recipe.backend}",
+            where=str(path),
+            allowed="a recipe: other draft lengths may need artifacts of their own",
+            action="name the recipe that it was built from",
         )
+    if not price_for:
+        from trtspec.cli.tune_shop import require_tunable_here
+
+        require_tunable_here(loaded)
     return loaded
 
 
-def _artifact(
-    path: Path, original: LoadedRecipe | None, engines: Path, progress: Progress
-) -> Artifact:
-    if original is None:
-        artifact = open_or_build(path, engines, progress)
-        backend_for(artifact.recipe)
-        return artifact
+def _require_one_backend(originals: Sequence[LoadedRecipe | None]) -> None:
+    """Refuse to compare times of different backends.
+
+    :param originals: None for recipes of backend reference.
+    :raises UsageError: naming the backends.
+    """
+    backends = {o.recipe.backend if o else "reference" for o in originals}
+    if len(backends) > 1:
+        raise UsageError(
+            f"recipes of backends {' and '.join(sorted(backends))}",
+            allowed="one backend: the times of their steps tell nothing of one another",
+            action="tune them one by one",
+        )
+
+
+def _artifacts(
+    asked: Mapping[str, Any],
+    originals: Sequence[LoadedRecipe | None],
+    progress: Progress,
+) -> tuple[list[Artifact], str]:
+    """Build what is traced.
+
+    :return: the artifacts, and why they are not of backend reference; empty if they
+        are.
+    """
+    engines, paths = Path(asked["engines"]), asked["recipes"]
+    try:
+        found = [
+            _twin(original, engines, progress)
+            if original
+            else _own(path, engines, progress)
+            for path, original in zip(paths, originals, strict=True)
+        ]
+    except TrtspecError as error:
+        if asked["price_for"] or not all(originals):
+            raise
+        why = error.problems[0].what
+    else:
+        if asked["price_for"] or not all(originals):
+            return found, ""
+        why = too_large(found[0].target)
+        if not why:
+            return found, ""
+    from trtspec.cli.tune_shop import build_longest
+
+    return [
+        build_longest(original, _longest(asked, original), engines, progress, why)
+        for original in originals
+        if original
+    ], why
+
+
+def _own(path: Path, engines: Path, progress: Progress) -> Artifact:
+    artifact = open_or_build(path, engines, progress)
+    backend_for(artifact.recipe)
+    return artifact
+
+
+def _twin(original: LoadedRecipe, engines: Path, progress: Progress) -> Artifact:
     twin = replace(original, recipe=reference_twin(original.recipe).recipe)
     return build(twin, backend_for(twin.recipe), engines, progress).artifact
+
+
+def _longest(asked: Mapping[str, Any], original: LoadedRecipe | None) -> int:
+    """Give the longest draft to look at: what the recipe's engine has room for."""
+    engine = original.recipe.engine if original else None
+    room = engine.max_draft_length if engine else None
+    longest: int = asked["longest"]
+    return min(longest, room or longest)
+
+
+def _shops(
+    asked: Mapping[str, Any], candidates: Sequence[Candidate]
+) -> dict[str, CommandShop]:
+    """Say where candidates of another backend are built and loaded, to be timed."""
+    if asked["price_for"]:
+        return {}
+    from trtspec.cli.tune_shop import CommandShop, require_arms
+    from trtspec.tune.deployed.setting import Settings
+
+    progress = terminal_progress(err=True, news_only=True)
+    shops = {}
+    for candidate, path in zip(candidates, asked["recipes"], strict=True):
+        if candidate.original is None:
+            continue
+        shop = CommandShop(load_recipe(path), Path(asked["engines"]), progress)
+        require_arms(shop, Settings(candidate.original, candidate.method))
+        shops[candidate.name] = shop
+    return shops
 
 
 def _source(path: Path, artifact: Artifact) -> Source:
@@ -200,7 +286,10 @@ def _notes(candidates: Sequence[Candidate]) -> tuple[str, ...]:
 
 
 def _run(
-    asked: Mapping[str, Any], candidates: Sequence[Candidate], output: Path
+    asked: Mapping[str, Any],
+    candidates: Sequence[Candidate],
+    shops: Mapping[str, CommandShop],
+    output: Path,
 ) -> TuneResult:
     # only now torch: everything that can be wrong without it was looked at
     from trtspec.tune.tuning import Asked, Tuning
@@ -222,6 +311,7 @@ def _run(
             confirm=asked["confirm"] or asked["exhaustive"],
             exhaustive=asked["exhaustive"],
             pricing=_pricing(asked),
+            shops=shops,
             tpot_limit=asked["tpot_limit"],
             hourly=asked["hourly"],
             device=asked["device"] or "cpu",

@@ -68,6 +68,16 @@ class Meter:
             model_seconds=self.item.model_seconds + sum(r.seconds for r in kept),
         )
 
+    def add_work(self, steps: int, seconds: float) -> None:
+        """Count steps of an engine that does not tell of each.
+
+        :param seconds: from the first request to the last answer.
+        """
+        self._grow(
+            steps=self.item.steps + steps,
+            model_seconds=self.item.model_seconds + seconds,
+        )
+
     def started(self) -> None:
         """Count an engine that was loaded."""
         self._grow(engine_starts=self.item.engine_starts + 1)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
+from math import sqrt
 from statistics import median
 from typing import Literal
 
@@ -16,6 +17,17 @@ from trtspec.errors import UsageError
 Source = Literal["measured", "priced", "roofline"]
 Place = tuple[int, int]
 """Batch size, and tokens of one request."""
+
+_ERROR_OF_MEDIAN = 1.2533 * 1.4826
+"""The standard error of the median of n normal values is 1.2533 sd / sqrt(n), and their
+sd 1.4826 times the median absolute deviation."""
+
+
+def error_of_median(seconds: Sequence[float]) -> float:
+    """Give the standard error of the median of some times, relative to it."""
+    middle = median(seconds)
+    apart = median(abs(s - middle) for s in seconds)
+    return _ERROR_OF_MEDIAN * apart / sqrt(len(seconds)) / middle if middle else 0.0
 
 
 class Cost(Record):
@@ -57,6 +69,12 @@ class CostTable(Record):
     reading: float = Field(
         default=0.0, ge=0, description="Seconds to read one token of a prompt."
     )
+    reading_start: float = Field(
+        default=0.0,
+        ge=0,
+        description="Seconds that each reading takes beyond that, however many prompts "
+        "are read together.",
+    )
 
     @cached_property
     def _grids(self) -> tuple[tuple[int, Grid], ...]:
@@ -72,7 +90,7 @@ class CostTable(Record):
         """Batch sizes that were looked at."""
         return tuple(sorted({cell.batch for cell in self.cells}))
 
-    @property
+    @cached_property
     def error(self) -> float:
         """The usual relative error of a cell: the median over the table."""
         return median(cell.error for cell in self.cells)
@@ -102,7 +120,10 @@ class Grid:
 
     def __init__(self, cells: Sequence[Cost]) -> None:
         self._table = _risen(cells)
-        self._batches = sorted({cell.batch for cell in cells})
+        self._rows = {
+            b: sorted(t for c, t in self._table if c == b)
+            for b in sorted({cell.batch for cell in cells})
+        }
         self._seen: dict[Place, float] = {}
         self._added: Grid | None = None
 
@@ -127,9 +148,18 @@ class Grid:
         return self._added.at(batch, tokens)
 
     def _found(self, batch: int, tokens: int) -> float:
-        low, high = _neighbours(self._batches, batch, "requests")
-        below, above = (_in_row(self._table, b, tokens) for b in (low, high))
-        return below if low == high else _between(low, below, high, above, batch)
+        low, high = _neighbours(list(self._rows), batch, "requests")
+        below = self._in_row(low, tokens)
+        if low == high:
+            return below
+        above = self._in_row(high, tokens)
+        return _between(low, below, high, above, batch)
+
+    def _in_row(self, batch: int, tokens: int) -> float:
+        row, table = self._rows[batch], self._table
+        low, high = _neighbours(row, tokens, f"tokens at {batch} requests")
+        below, above = table[batch, low], table[batch, high]
+        return below if low == high else _between(low, below, high, above, tokens)
 
 
 def _risen(cells: Sequence[Cost]) -> dict[Place, float]:
@@ -140,13 +170,6 @@ def _risen(cells: Sequence[Cost]) -> dict[Place, float]:
         highest[cell.batch] = max(highest.get(cell.batch, 0.0), cell.seconds)
         table[cell.batch, cell.tokens] = highest[cell.batch]
     return table
-
-
-def _in_row(table: Mapping[Place, float], batch: int, tokens: int) -> float:
-    row = sorted(t for b, t in table if b == batch)
-    low, high = _neighbours(row, tokens, f"tokens at {batch} requests")
-    below, above = table[batch, low], table[batch, high]
-    return below if low == high else _between(low, below, high, above, tokens)
 
 
 def _neighbours(known: list[int], wanted: int, what: str) -> tuple[int, int]:
@@ -194,6 +217,11 @@ class StepCosts(Record):
         spent = self.draft.at(batch, drafted) if drafted else 0.0
         return self.verify.at(batch, read + 1, context) + spent
 
-    def reading(self, *, drafts: bool) -> float:
-        """Give the seconds in which a token of a prompt is read."""
-        return self.verify.reading + (self.draft.reading if drafts else 0.0)
+    def reading(self, groups: int, tokens: int, *, drafts: bool) -> float:
+        """Give the seconds in which prompts are read.
+
+        :param groups: times that prompts are read, several together or one alone.
+        :param tokens: of all of them.
+        """
+        per_token = self.verify.reading + (self.draft.reading if drafts else 0.0)
+        return groups * self.verify.reading_start + tokens * per_token

@@ -10,10 +10,10 @@ from typing import NamedTuple
 from trtspec.errors import UsageError
 from trtspec.methods import Method
 from trtspec.methods.draft_length import draft_length_at
-from trtspec.tune.candidate import Candidate, with_tree_of
+from trtspec.tune.candidate import Candidate
 from trtspec.tune.choose import as_draft_length, constant, schedule
 from trtspec.tune.costs import StepCosts
-from trtspec.tune.predict import Prediction, predict, together
+from trtspec.tune.predict import Prediction, predict, predict_plain, together
 from trtspec.tune.rank_tree import Tree, with_tree
 from trtspec.tune.replay import GroupSize
 from trtspec.tune.steady import Point, point, walked
@@ -40,6 +40,7 @@ class Evidence:
     :param traces: of every prompt; of sampled ones several courses, one after another.
     :param trees: of heads that do not see one another, the tree of each size.
     :param courses: how many courses.
+    :param one_length: whether one length has to do for all batch sizes.
     """
 
     candidate: Candidate
@@ -47,11 +48,17 @@ class Evidence:
     costs: StepCosts
     trees: Mapping[int, Tree] = field(default_factory=dict)
     courses: int = 1
+    one_length: bool = False
 
     @property
     def lengths(self) -> tuple[int, ...]:
         """Draft lengths, or nodes of trees, that are compared."""
         return tuple(self.trees) if self.candidate.ranked else self.candidate.lengths
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether one setting has to do for all batch sizes: of a tree it has to."""
+        return self.one_length or self.candidate.ranked
 
     def at(self, length: int) -> Replayable:
         """Give what a length, or the tree of so many nodes, is replayed from."""
@@ -63,8 +70,8 @@ class Evidence:
 
     def method_with(self, length: int | dict[int, int]) -> Method:
         """Give the method with another draft length, or the tree of so many nodes."""
-        if isinstance(length, int) and length in self.trees:
-            return with_tree_of(self.candidate.method, self.trees[length])
+        if isinstance(length, int):
+            return self.candidate.method_of(length, self.trees.get(length))
         return self.candidate.method_with(length)
 
 
@@ -106,9 +113,9 @@ class Choice:
         return self.evidence.candidate.name
 
     def with_lengths(self, lengths: Mapping[int, int]) -> Choice:
-        """Give the same with other lengths; a tree cannot change with the batch."""
+        """Give the same with other lengths; or with one, where one has to do."""
         most = self.question.most_running
-        if not self.evidence.candidate.ranked:
+        if not self.evidence.is_constant:
             chosen = as_draft_length(lengths, most)
             return replace(self, lengths=lengths, draft_length=chosen, _known={})
         first = lengths[min(lengths)]
@@ -137,17 +144,21 @@ class Choice:
         if isinstance(draft_length, int) and draft_length:
             traces, lengths = self.evidence.at(draft_length)
         prompts = len(traces) // self.evidence.courses
+        costs, group_size = self.evidence.costs, self.question.group_size
+        parts = [
+            _enough(traces[start : start + prompts], load)
+            for start in range(0, len(traces), prompts)
+        ]
+        if not draft_length:
+            return together(
+                [predict_plain(part, costs, load, group_size) for part in parts]
+            )
+
+        def length_at(running: int) -> int:
+            return draft_length_at(lengths, running)
+
         return together(
-            [
-                predict(
-                    _enough(traces[start : start + prompts], load),
-                    self.evidence.costs,
-                    load,
-                    lambda running: draft_length_at(lengths, running),
-                    self.question.group_size,
-                )
-                for start in range(0, len(traces), prompts)
-            ]
+            [predict(part, costs, load, length_at, group_size) for part in parts]
         )
 
     def gain(
@@ -205,7 +216,7 @@ def surface(evidence: Evidence, batches: Sequence[int]) -> dict[int, tuple[Point
 
 def _choice(evidence: Evidence, question: Question) -> Choice:
     found = surface(evidence, question.batches)
-    chosen = constant if evidence.candidate.ranked else schedule
+    chosen = constant if evidence.is_constant else schedule
     choice = Choice(evidence, question, found, {}, None)
     return choice.with_lengths(chosen(found))
 

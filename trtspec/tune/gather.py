@@ -69,8 +69,8 @@ class Gatherer:
         for candidate in self.bench.candidates:
             self.say(f"{candidate.name}: traces and drafting costs")
             with self.bench.opened(candidate, target) as runner:
-                traces = self._traces(candidate, runner)
-                write_traces(traces_file(self.output, candidate.name), traces)
+                traces = self.traces(candidate, runner)
+                write_traces(self.traces_file(candidate), traces)
                 traced.append((candidate, traces))
                 if self.pricing is None:
                     drafts.append(self.bench.draft_table(candidate, runner))
@@ -80,12 +80,12 @@ class Gatherer:
         verify = self.bench.verify_table(target, verified_lengths(traced))
         return Gathered(
             [
-                self._kept(candidate, traces, StepCosts(verify=verify, draft=draft))
+                self.kept(candidate, traces, StepCosts(verify=verify, draft=draft))
                 for (candidate, traces), draft in zip(traced, drafts, strict=True)
             ]
         )
 
-    def _traces(self, candidate: Candidate, runner: ReferenceRunner) -> TraceSet:
+    def traces(self, candidate: Candidate, runner: ReferenceRunner) -> TraceSet:
         """Take a candidate's trace of before, or make it."""
         if self.before is None:
             return self.bench.trace(candidate, runner)
@@ -115,16 +115,21 @@ class Gatherer:
                 _context(traces),
                 overhead=overhead,
             )
-            found = self._kept(candidate, traces, priced.costs)
+            found = self.kept(candidate, traces, priced.costs)
             differing = doubts(priced, found, self.bench.batches)
             lines = [*priced.told(), *(doubt.told() for doubt in differing)]
             told += [f"{candidate.name}: {line}" for line in lines]
             evidence.append(found)
         return Gathered(evidence, tuple(dict.fromkeys(told)))
 
-    def _kept(
+    def traces_file(self, candidate: Candidate) -> Path:
+        """Say where a candidate's trace is kept."""
+        return traces_file(self.output, candidate.name)
+
+    def kept(
         self, candidate: Candidate, traces: TraceSet, costs: StepCosts
     ) -> Evidence:
+        """Keep a candidate's costs as a file, and give what is decided from."""
         document = costs.model_dump_json(indent=1)
         write_atomic(costs_file(self.output, candidate.name), document + "\n")
         trees = best_trees(traces.prompts, SIZES) if candidate.ranked else {}
@@ -142,11 +147,15 @@ def _context(traces: TraceSet) -> int:
 def verified_lengths(traced: Traced) -> list[int]:
     """Which numbers of draft tokens the target has to be timed with.
 
-    All that chains draft; of trees the most nodes, and two sizes on the way there.
+    All that chains draft; of fixed trees the sizes for which there is one; of other
+    trees the most nodes, and two sizes on the way there.
     """
     lengths: set[int] = set()
     for candidate, traces in traced:
-        if candidate.cut_anywhere or candidate.ranked:
+        if candidate.ranked:
+            lengths |= set(best_trees(traces.prompts, SIZES))
+            continue
+        if candidate.cut_anywhere:
             lengths |= set(candidate.lengths)
             continue
         read = [max(p.verified or p.offered, default=1) for p in traces.prompts]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from trtspec.tune.costs import StepCosts
-from trtspec.tune.replay import GroupSize, LengthAt, replay
+from trtspec.tune.replay import GroupSize, LengthAt, Replayed, replay
 from trtspec.tune.trace import PromptTrace
 
 
@@ -54,14 +55,51 @@ def predict(
 ) -> Prediction:
     """Replay the workload in a closed loop and add up what its steps cost."""
     found = replay(traces, concurrency, length_at, group_size)
+    return priced(found, traces, costs)
+
+
+def predict_plain(
+    traces: Sequence[PromptTrace],
+    costs: StepCosts,
+    concurrency: int,
+    group_size: GroupSize = len,
+) -> Prediction:
+    """The same of plain decoding, whose steps are those of all candidates."""
+    answers = tuple((t.prompt_id, t.prompt_tokens, t.emitted) for t in traces)
+    return priced(_plainly(answers, concurrency, group_size), traces, costs)
+
+
+@lru_cache(maxsize=64)
+def _plainly(
+    answers: tuple[tuple[str, int, int], ...], concurrency: int, group_size: GroupSize
+) -> Replayed:
+    none = [
+        PromptTrace.model_construct(
+            prompt_id=name,
+            prompt_tokens=prompt,
+            limit=emitted,
+            emitted=emitted,
+            offered=(0,) * emitted,
+            accepted=(0,) * emitted,
+            drafted=None,
+            verified=None,
+        )
+        for name, prompt, emitted in answers
+    ]
+    return replay(none, concurrency, lambda _: 0, group_size)
+
+
+def priced(
+    found: Replayed, traces: Sequence[PromptTrace], costs: StepCosts
+) -> Prediction:
+    """Add up what the steps of a replay cost."""
     seconds = sum(
         costs.step(s.running, s.asked, s.longest, s.context) for s in found.steps
     )
     drafts = any(step.asked for step in found.steps)
-    per_token = costs.reading(drafts=drafts)
     return Prediction(
         acceptance_length=found.acceptance_length,
-        seconds=seconds + per_token * found.read,
+        seconds=seconds + costs.reading(found.groups, found.read, drafts=drafts),
         tokens=sum(trace.emitted for trace in traces),
         steps=len(found.steps),
     )

@@ -29,13 +29,16 @@ def best_trees(traces: Sequence[PromptTrace], sizes: Sequence[int]) -> dict[int,
     """Give the best tree of each size, as far as there are paths that were ever right.
 
     :param traces: with ranks.
-    :return: by number of nodes; without sizes for which there are too few paths.
+    :return: by number of nodes; without sizes for which there are too few paths. Of a
+        drafter that was never right, the likeliest token alone.
     """
     counts: Counter[Path] = Counter()
     for trace in traces:
         for ranks in trace.ranks or ():
             right = _right(ranks)
             counts.update(right[: end + 1] for end in range(len(right)))
+    if not counts:
+        return {1: ((0,),)}
     paths = sorted(counts, key=lambda path: (-counts[path], len(path), path))
     return {
         size: tuple(sorted(paths[:size], key=lambda path: (len(path), path)))

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
-from math import sqrt
 from statistics import median, median_low
+
+from pydantic import JsonValue
+from scipy.stats import theilslopes
 
 from trtspec.bench.driver import BenchPrompt
 from trtspec.bench.in_process import InProcess
@@ -14,19 +16,15 @@ from trtspec.build.artifact import DRAFT, TARGET, Artifact
 from trtspec.files import sha256_json
 from trtspec.methods import Medusa, NGram
 from trtspec.reference.costing import Grid, Timed, draft_costs, verify_costs
+from trtspec.reference.rank_tracing import trace_ranks
 from trtspec.reference.runner import ReferenceRunner, open_runner
-from trtspec.reference.tracing import trace
+from trtspec.reference.tracing import Traced, trace
 from trtspec.run import Request, SamplingParams, StepRecord
 from trtspec.tune.bill import Meter
-from trtspec.tune.candidate import SIZES, Candidate
-from trtspec.tune.costs import Cost, CostTable
+from trtspec.tune.candidate import RANKS, SIZES, Candidate, levels_of
+from trtspec.tune.costs import Cost, CostTable, error_of_median
 from trtspec.tune.record import prompt_trace
 from trtspec.tune.trace_file import TraceHead, TraceSet
-
-_ERROR_OF_MEDIAN = 1.2533 * 1.4826
-"""The standard error of the median of n normal values is 1.2533 sd / sqrt(n), and their
-sd 1.4826 times the median absolute deviation."""
-
 
 CONTEXTS_APART = 64
 """Tokens between short and long prompts from which both are timed."""
@@ -87,7 +85,7 @@ class ReferenceBench:
             for index, prompt in enumerate(self.prompts)
         ]
         with self.traces.running():
-            found = trace(runner, requests)
+            found = _traced(candidate, runner, requests)
         self.traces.add(found.records)
         kept = tuple(
             prompt_trace(
@@ -114,9 +112,15 @@ class ReferenceBench:
             parts.append((long, [0, lengths[-1]]))
         grids = [self._grid(b, *part) for part in parts for b in self.batches]
         timed = [self._timed(verify_costs, target, grid) for grid in grids]
-        read = sum(s.seconds for one in timed for s in _prefills(one))
-        tokens = sum(len(prompt) for grid in grids for prompt in grid.prompts)
-        return _table(grids, timed, 1, read / tokens)
+        start, per_token = reading_line(
+            [
+                (step.running * len(grid.prompts[0]), step.seconds)
+                for grid, one in zip(grids, timed, strict=True)
+                for step in _prefills(one)
+            ]
+        )
+        table = _table(grids, timed, 1, per_token)
+        return table.model_copy(update={"reading_start": start})
 
     def draft_table(self, candidate: Candidate, runner: ReferenceRunner) -> CostTable:
         """Measure what the candidate's drafting costs.
@@ -134,7 +138,7 @@ class ReferenceBench:
             read += max(0.0, first.draft_seconds - usual)
         tokens = sum(len(prompt) for grid in grids for prompt in grid.prompts)
         table = _table(grids, timed, 0, read / tokens)
-        return _for_all_trees(table) if candidate.ranked else table
+        return _for_all_trees(table) if _drafts_at_once(candidate) else table
 
     def _timed(
         self,
@@ -149,6 +153,12 @@ class ReferenceBench:
 
     def head(self, candidate: Candidate, runner: ReferenceRunner) -> TraceHead:
         """Say what a trace of a candidate holds for."""
+        return self.head_of(candidate, InProcess(runner).conditions())
+
+    def head_of(
+        self, candidate: Candidate, conditions: dict[str, JsonValue]
+    ) -> TraceHead:
+        """Say what a trace holds for that was made under some conditions."""
         artifact = candidate.artifact
         return TraceHead(
             name=artifact.name,
@@ -160,7 +170,7 @@ class ReferenceBench:
             output_tokens=self.output_tokens,
             sampling=asdict(self.sampling),
             dtype=artifact.recipe.target.dtype,
-            engine=dict(InProcess(runner).conditions()),
+            engine=conditions,
         )
 
     def _ends(self) -> tuple[int, int]:
@@ -193,15 +203,31 @@ class ReferenceBench:
             runner.close()
 
 
+def _traced(
+    candidate: Candidate, runner: ReferenceRunner, requests: Sequence[Request]
+) -> Traced:
+    """Trace drafts, or the ranks below nodes that are drafted one after the other."""
+    if candidate.ranked and not _drafts_at_once(candidate):
+        return trace_ranks(runner, requests, RANKS, levels_of(candidate.method))
+    return trace(runner, requests)
+
+
+def _drafts_at_once(candidate: Candidate) -> bool:
+    """Whether all levels of a tree come from one forward."""
+    return isinstance(candidate.method, Medusa)
+
+
 def _drafted_lengths(candidate: Candidate) -> list[int]:
     """Which lengths to time: drafting takes a pass per token, or none at all.
 
     Between them the straight line is what happens.
     """
-    if isinstance(candidate.method, Medusa):
-        return [candidate.method.num_heads]
+    if _drafts_at_once(candidate):
+        return [levels_of(candidate.method)]
     longest = candidate.lengths[-1]
-    if len(candidate.lengths) == 1:
+    if candidate.ranked:  # level by level, however many nodes
+        longest = levels_of(candidate.method)
+    elif len(candidate.lengths) == 1:
         return [longest]
     return sorted({1, 2, (longest + 1) // 2, longest})
 
@@ -215,12 +241,28 @@ def _table(
             tokens=length + pending,
             context=len(grid.prompts[0]) + grid.steps // 2,
             seconds=median(seconds),
-            error=_error_of_median(seconds),
+            error=error_of_median(seconds),
         )
         for grid, one in zip(grids, timed, strict=True)
         for length, seconds in sorted(one.seconds.items())
     ]
     return CostTable(source="measured", cells=tuple(cells), reading=reading)
+
+
+def reading_line(reads: Sequence[tuple[int, float]]) -> tuple[float, float]:
+    """Give what reading prompts takes each time, and per token, in seconds.
+
+    The straight line of Theil and Sen: half of the slopes between two reads are
+    steeper. One slow read, such as an engine's first, does not move it.
+
+    :param reads: tokens and seconds of each.
+    """
+    tokens, seconds = zip(*reads, strict=True)
+    if len(set(tokens)) > 2:
+        slope, start, *_ = theilslopes(seconds, tokens, method="joint")
+        if slope > 0 and start >= 0:
+            return float(start), float(slope)
+    return 0.0, sum(seconds) / sum(tokens)
 
 
 def _for_all_trees(table: CostTable) -> CostTable:
@@ -235,12 +277,6 @@ def _for_all_trees(table: CostTable) -> CostTable:
 
 def _prefills(timed: Timed) -> list[StepRecord]:
     return [step for step in timed.records if step.kind == "prefill"]
-
-
-def _error_of_median(seconds: Sequence[float]) -> float:
-    middle = median(seconds)
-    apart = median(abs(s - middle) for s in seconds)
-    return _ERROR_OF_MEDIAN * apart / sqrt(len(seconds)) / middle if middle else 0.0
 
 
 def _files_sha256(artifact: Artifact, role: str) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from trtspec.run import DraftStep
@@ -44,11 +44,13 @@ class Replayed:
     :param steps: every decode step of the engine, in order.
     :param by_prompt: each request's own steps, by prompt id.
     :param read: tokens of all prompts, padded as they were read together.
+    :param groups: how often prompts were read.
     """
 
     steps: tuple[EngineStep, ...]
     by_prompt: dict[str, tuple[DraftStep, ...]]
     read: int = 0
+    groups: int = 0
 
     @property
     def acceptance_length(self) -> float | None:
@@ -59,45 +61,36 @@ class Replayed:
         return 1 + sum(step.accepted for step in steps) / len(steps)
 
 
-class Taken(NamedTuple):
-    """One step of one request.
+class _Running:
+    """One request on its way; what a step needs of its trace lies at hand.
 
-    :ivar asked: depth that was asked for.
-    :ivar verified: draft tokens that the target reads.
-    :ivar emitted: tokens emitted.
+    :ivar emitted: tokens so far; the prefill emits the first one.
+    :ivar steps: taken so far.
     """
 
-    step: DraftStep
-    asked: int
-    verified: int
-    emitted: int
+    __slots__ = (
+        "accepted",
+        "drafted",
+        "emitted",
+        "end",
+        "last",
+        "offered",
+        "prompt_tokens",
+        "steps",
+        "verified",
+    )
 
-
-@dataclass
-class _Running:
-    trace: PromptTrace
-    emitted: int = 1
-    """The prefill emits the first token."""
-    steps: list[DraftStep] = field(default_factory=list)
+    def __init__(self, trace: PromptTrace) -> None:
+        self.emitted, self.end = 1, trace.emitted
+        self.last = trace.limit - 1
+        self.prompt_tokens = trace.prompt_tokens
+        self.offered, self.accepted = trace.offered, trace.accepted
+        self.drafted, self.verified = trace.drafted, trace.verified
+        self.steps: list[DraftStep] = []
 
     @property
     def finished(self) -> bool:
-        return self.emitted == self.trace.emitted
-
-    def advance(self, length: int) -> Taken:
-        """Take one step with a draft of up to ``length`` tokens."""
-        trace, place = self.trace, self.emitted - 1
-        # the last token that fits is never a draft
-        most = min(length, trace.limit - self.emitted - 1)
-        depth = min(trace.offered[place], most)
-        path = min(trace.accepted[place], most)
-        emitted = min(path + 1, trace.emitted - self.emitted)
-        drafted = trace.drafted[place] if trace.drafted and depth else depth
-        verified = trace.verified[place] if trace.verified and depth else drafted
-        step = DraftStep(drafted, depth, min(path, emitted))
-        self.steps.append(step)
-        self.emitted += emitted
-        return Taken(step, most, verified, emitted)
+        return self.emitted == self.end
 
 
 def walk(trace: PromptTrace, length: int) -> list[int]:
@@ -105,10 +98,18 @@ def walk(trace: PromptTrace, length: int) -> list[int]:
 
     :return: of each step, the draft tokens that the target reads.
     """
-    one = _Running(trace)
     read = []
-    while not one.finished:
-        read.append(one.advance(length).verified)
+    emitted, end, last = 1, trace.emitted, trace.limit - 1
+    offered, accepted = trace.offered, trace.accepted
+    nodes = trace.verified or trace.drafted
+    # the same as in ``_step``, in the planner's innermost loop
+    while emitted < end:
+        place, room = emitted - 1, last - emitted
+        most = length if length < room else room
+        depth = offered[place] if offered[place] < most else most
+        read.append(nodes[place] if nodes and depth else depth)
+        path = accepted[place]
+        emitted += (path if path < most else most) + 1
     return read
 
 
@@ -128,41 +129,51 @@ def replay(
 
     :param concurrency: requests kept in flight.
     """
-    waiting = deque(traces)
+    waiting = deque((trace.prompt_id, _Running(trace)) for trace in traces)
+    everyone = dict(waiting)
     joining: list[_Running] = []
     running: list[_Running] = []
-    everyone: list[_Running] = []
     steps: list[EngineStep] = []
-    read = 0
+    read = groups = 0
     while waiting or joining or running:
         while waiting and len(joining) + len(running) < concurrency:
-            joining.append(_Running(waiting.popleft()))
+            joining.append(waiting.popleft()[1])
         if joining:
-            sizes = [one.trace.prompt_tokens for one in joining]
+            sizes = [one.prompt_tokens for one in joining]
             count = group_size(sizes)
             read += max(sizes[:count]) * count
+            groups += 1
             joined, joining = joining[:count], joining[count:]
-            everyone += joined
             running += [one for one in joined if not one.finished]
             continue
         steps.append(_step(running, length_at(len(running))))
-        running = [one for one in running if not one.finished]
-    return Replayed(
-        tuple(steps),
-        {one.trace.prompt_id: tuple(one.steps) for one in everyone},
-        read,
-    )
+        running = [one for one in running if one.emitted != one.end]
+    own = {name: tuple(one.steps) for name, one in everyone.items()}
+    return Replayed(tuple(steps), own, read, groups)
 
 
 def _step(running: Sequence[_Running], length: int) -> EngineStep:
-    context = max(one.trace.prompt_tokens + one.emitted for one in running)
-    taken = [one.advance(length) for one in running]
+    """Let every running request take one step with a draft of up to ``length``."""
+    context = asked = longest = all_drafted = all_accepted = all_emitted = 0
+    for one in running:
+        before = one.emitted
+        place, room = before - 1, one.last - before
+        context = max(context, one.prompt_tokens + before)
+        # the last token that fits is never a draft
+        most = length if length < room else room
+        depth = one.offered[place] if one.offered[place] < most else most
+        path = one.accepted[place] if one.accepted[place] < most else most
+        left = one.end - before
+        emitted = path + 1 if path < left else left
+        accepted = path if path < emitted else emitted
+        drafted = one.drafted[place] if one.drafted and depth else depth
+        verified = one.verified[place] if one.verified and depth else drafted
+        one.steps.append(DraftStep(drafted, depth, accepted))
+        one.emitted = before + emitted
+        asked, longest = max(asked, most), max(longest, verified)
+        all_drafted += drafted
+        all_accepted += accepted
+        all_emitted += emitted
     return EngineStep(
-        running=len(running),
-        context=context,
-        asked=max(one.asked for one in taken),
-        longest=max(one.verified for one in taken),
-        drafted=sum(one.step.drafted for one in taken),
-        accepted=sum(one.step.accepted for one in taken),
-        emitted=sum(one.emitted for one in taken),
+        len(running), context, asked, longest, all_drafted, all_accepted, all_emitted
     )

@@ -27,7 +27,8 @@ Ints = NDArray[np.int64]
 class Walked:
     """What one draft length does along every answer.
 
-    :param length: draft tokens per step; 0 for plain decoding.
+    :param length: draft tokens per step; 0 for plain decoding; of a tree its nodes.
+    :param depth: levels that are drafted.
     :param emitted: tokens of each answer behind its first, [prompts].
     :param counts: steps of each prompt by draft tokens that the target reads,
         [prompts, most + 1].
@@ -35,6 +36,7 @@ class Walked:
     """
 
     length: int
+    depth: int
     emitted: Ints
     counts: Ints
     contexts: Ints
@@ -62,7 +64,9 @@ def walked(
     emitted = [sum(t.emitted - 1 for t in own) for own in by_prompt.values()]
     first = [own[0] for own in by_prompt.values()]
     contexts = [t.prompt_tokens + t.emitted // 2 for t in first]
-    return Walked(named or length, np.array(emitted), counts, np.array(contexts))
+    return Walked(
+        named or length, length, np.array(emitted), counts, np.array(contexts)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +105,10 @@ def point(of: Walked, batch: int, costs: StepCosts) -> Point:
     """
     most = of.counts.shape[1] - 1
     context = _longest(of.contexts, batch)
-    cost = np.array([costs.step(batch, of.length, k, context) for k in range(most + 1)])
+    cost = np.array([costs.step(batch, of.depth, k, context) for k in range(most + 1)])
     pooled = of.counts.sum(axis=0)
     below = np.cumsum(pooled) / pooled.sum()
-    seconds = float(np.diff(below**batch, prepend=0.0) @ cost)
+    seconds = float(_steps(below**batch) @ cost)
     per_step = _marginal(below ** (batch - 1), cost)
     times = of.counts @ per_step
     return Point(
@@ -117,11 +121,18 @@ def point(of: Walked, batch: int, costs: StepCosts) -> Point:
     )
 
 
+def _steps(below: Floats) -> Floats:
+    """Give what each entry adds to the one before it."""
+    found: Floats = below.copy()
+    found[1:] -= below[:-1]
+    return found
+
+
 def _longest(contexts: Ints, batch: int) -> int:
     """Expected longest context of a batch drawn from the workload."""
     ordered = np.sort(contexts)
     below = np.arange(1, len(ordered) + 1) / len(ordered)
-    return round(float(np.diff(below**batch, prepend=0.0) @ ordered))
+    return round(float(_steps(below**batch) @ ordered))
 
 
 def _marginal(others: Floats, cost: Floats) -> Floats:
@@ -129,7 +140,7 @@ def _marginal(others: Floats, cost: Floats) -> Floats:
 
     :param others: chance that all other drafts are at most so long, [lengths].
     """
-    chance = np.diff(others, prepend=0.0)
+    chance = _steps(others)
     longer = np.cumsum((chance * cost)[::-1])[::-1]
     found: Floats = others * cost + np.append(longer[1:], 0.0)
     return found

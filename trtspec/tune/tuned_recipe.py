@@ -7,7 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import yaml
+
 from trtspec import __version__
+from trtspec.tune.candidate import tree_fields
 from trtspec.tune.result import CandidateResult, LoadChoice, TuneResult
 from trtspec.tune.rewrite import (
     Key,
@@ -57,6 +60,7 @@ def tuned_text(
         changes["speculation",] = {"method": "none"}
     elif best.tree:
         changes["speculation", "tree"] = [list(path) for path in best.tree]
+        changes |= _beside_tree(source.text, best)
     elif best.cut_anywhere:
         changes[DRAFT_LENGTH] = best.draft_length
     changes |= _workload(result)
@@ -65,6 +69,19 @@ def tuned_text(
         changes["workload", "prompts"] = Path(named).as_posix()
     text = edited(without_comments(source.text, DRAFT_LENGTH), changes)
     return with_section(text, "tuned", tuned_section(result))
+
+
+def _beside_tree(text: str, best: CandidateResult) -> Mapping[Key, object]:
+    """What else a recipe has to say of a tree: its depth, and room for its nodes."""
+    assert best.tree is not None
+    given = yaml.safe_load(text).get("speculation") or {}
+    fields = tree_fields(str(best.speculation.get("method")), best.tree)
+    inner = "max_non_leaves_per_layer"
+    if inner in fields and given.get(inner, fields[inner]) >= fields[inner]:
+        del fields[inner]
+    if len(best.tree) > given.get("max_draft_tokens", len(best.tree)):
+        fields["max_draft_tokens"] = len(best.tree)
+    return {("speculation", key): value for key, value in fields.items()}
 
 
 def _workload(result: TuneResult) -> Mapping[Key, object]:

@@ -6,9 +6,15 @@ What does change the target's answers, such as quantization, is left out and tol
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import NamedTuple
 
+import psutil
+
 from trtspec.recipe.schema import Recipe, Target
+
+ROOM = 0.9
+"""Share of the available memory that a target's weights may take."""
 
 
 class Twin(NamedTuple):
@@ -39,6 +45,21 @@ def reference_twin(recipe: Recipe) -> Twin:
         "pytorch": None,
     }
     return Twin(recipe.model_copy(update=changes), tuple(notes))
+
+
+def too_large(target: Path) -> str:
+    """Say why a target cannot be loaded on backend reference here; empty if it can.
+
+    :param target: directory of its converted checkpoint.
+    """
+    weights = sum(file.stat().st_size for file in target.glob("*.safetensors"))
+    available = psutil.virtual_memory().available
+    if weights <= ROOM * available:
+        return ""
+    return (
+        f"its weights take {weights / 1e9:.1f} GB, and {available / 1e9:.1f} GB of "
+        "memory are available"
+    )
 
 
 def _whole(target: Target) -> Target:

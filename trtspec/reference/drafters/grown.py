@@ -7,7 +7,8 @@ target said of token i where it has seen it, what the head itself said further o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 import torch
 from torch import Tensor
@@ -57,6 +58,15 @@ class GrowingDrafter(BaseDrafter):
         self._room = room_for(self._plan, method)
         self._known_tokens = known_tokens
         self._unread = UnreadStates(len(head.lengths))
+
+    @contextmanager
+    def growing_by(self, plan: Plan) -> Iterator[None]:
+        """Grow trees in another way for a while, with the same head and states."""
+        usual, self._plan = self._plan, plan
+        try:
+            yield
+        finally:
+            self._plan = usual
 
     def observe(self, slot: int, observation: Observation) -> None:
         """Note the target's states until the next draft."""
