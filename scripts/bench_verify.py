@@ -1,7 +1,7 @@
 """How often the distribution test of trtspec verify finds a fault, and cries wolf.
 
     python scripts/bench_verify.py [--runs 200] [--part reference] [--part tensorrt]
-        [--part pytorch] [--part smollm2 --artifacts DIR...]
+        [--part pytorch] [--part smollm2 --artifacts DIR...] [--seed N]
 
 Every part but the last prints, for the default sampling plan, the share of seeded runs
 with each verdict: with no fault at most 5 % may fail, with each planted fault at least
@@ -40,6 +40,7 @@ def main() -> int:
     add(
         "--pool", type=float, default=6.0, help="exact answers per one that a run needs"
     )
+    add("--seed", type=int, default=0, help="of the plan: other requests' seeds")
     add("--artifacts", type=Path, nargs="*", default=[], help="for part smollm2")
     chosen = parser.parse_args()
     good = True
@@ -88,7 +89,8 @@ RUN = {
 
 def plan_for(prompts: int, chosen: argparse.Namespace) -> Plan:
     """Give the default plan, or one for another shift."""
-    return make_plan(prompts, *([chosen.shift] if chosen.shift else []))
+    given = {"shift": chosen.shift} if chosen.shift else {}
+    return make_plan(prompts, seed=chosen.seed, **given)
 
 
 def show(

@@ -137,33 +137,7 @@ def _executor(
         runner: Runner = opened[0]
         return runner
 
-    def plant(rule: Rule, everywhere: bool) -> Fault:
-        usual = Active._accept  # noqa: SLF001 - the stand-in's own decision
-
-        @contextmanager
-        def fault() -> Iterator[None]:
-            def accept(self: Any, tree: DraftTree, logits: Any) -> Any:
-                if not (len(tree) or everywhere):
-                    return usual(self, tree, logits)
-                draft = self._request.external_draft_tokens_config
-                rows = torch.as_tensor(logits)
-                q = draft.logits[: len(tree)].double().softmax(-1) if len(tree) else ()
-                seen = Verified(
-                    DraftTree.chain(tree.tokens, tuple(q)),
-                    rows,
-                    rows.argmax(-1).tolist(),
-                    tuple(self._tokens),
-                )
-                own = vars(self._chooser)
-                return rule(seen, own["_sampling"], own["_chance"])
-
-            with pytest.MonkeyPatch.context() as inner:
-                inner.setattr(Active, "_accept", accept)
-                yield
-
-        return fault
-
-    return open_one, plant, NATIVE
+    return open_one, executor_fault, NATIVE
 
 
 def _llm(
@@ -178,19 +152,60 @@ def _llm(
         artifact = write_artifact(folder / method, SERVED, method, limits=limits)
         return open_runner(artifact, installed(SERVED))
 
-    def plant(rule: Rule, everywhere: bool) -> Fault:
-        @contextmanager
-        def fault() -> Iterator[None]:
-            with pytest.MonkeyPatch.context() as inner:
-                inner.setattr(TrueStream, "_choose", _wrongly(rule, not everywhere))
-                yield
-
-        return fault
-
-    return open_one, plant, ""
+    return open_one, llm_fault, ""
 
 
-def _wrongly(rule: Rule, drafts: bool) -> Callable[[Any, Any], int]:
+def executor_fault(rule: Rule, everywhere: bool) -> Fault:
+    """Put a rule of acceptance into the executor's stand-in.
+
+    :param everywhere: where nothing was drafted, too.
+    """
+    usual = Active._accept  # noqa: SLF001 - the stand-in's own decision
+
+    @contextmanager
+    def fault() -> Iterator[None]:
+        def accept(self: Any, tree: DraftTree, logits: Any) -> Any:
+            if not (len(tree) or everywhere):
+                return usual(self, tree, logits)
+            return ruled(self, tree, logits, rule)
+
+        with pytest.MonkeyPatch.context() as inner:
+            inner.setattr(Active, "_accept", accept)
+            yield
+
+    return fault
+
+
+def ruled(active: Any, tree: DraftTree, logits: Any, rule: Rule) -> Any:
+    """Let a rule decide for a request of the executor's stand-in."""
+    draft = active._request.external_draft_tokens_config  # noqa: SLF001
+    rows = torch.as_tensor(logits)
+    q: Any = ()
+    if len(tree) and draft.logits is not None:
+        q = draft.logits[: len(tree)].double().softmax(-1)
+    seen = Verified(
+        DraftTree.chain(tree.tokens, tuple(q)),
+        rows,
+        rows.argmax(-1).tolist(),
+        tuple(active._tokens),  # noqa: SLF001
+    )
+    own = vars(active._chooser)  # noqa: SLF001
+    return rule(seen, own["_sampling"], own["_chance"])
+
+
+def llm_fault(rule: Rule, everywhere: bool) -> Fault:
+    """Put a rule of acceptance into the LLM's stand-in; see ``executor_fault``."""
+
+    @contextmanager
+    def fault() -> Iterator[None]:
+        with pytest.MonkeyPatch.context() as inner:
+            inner.setattr(TrueStream, "_choose", wrongly(rule, not everywhere))
+            yield
+
+    return fault
+
+
+def wrongly(rule: Rule, drafts: bool) -> Callable[[Any, Any], int]:
     """Choose the next token as a rule would behind the likeliest one as a draft."""
 
     def choose(self: Any, logits: Any) -> int:

@@ -58,6 +58,8 @@ def verify(*arguments, threads=True):
     few = ["--threads", "1"] if threads else []
     if "--output-tokens" not in arguments and "--quick" not in arguments:
         few += ["--output-tokens", "12"]
+    if "--shift" not in arguments:
+        few += ["--shift", "0.4"]
     return _run(["verify", *arguments, "--output", "v.json", *few])
 
 
@@ -89,10 +91,10 @@ def test_an_exact_engine_passes(folder, recipe, capsys):
     shown = capsys.readouterr()
     first = shown.out.splitlines()[0]
     assert first.startswith("pass: no sign that speculation changes the output, by ")
-    assert "lossless gate, greedy parity, oracle" in first
+    assert "lossless gate, greedy parity, oracle, oracle, sampled" in first
     assert "not tested: distribution test" in first
     found = parts(folder)
-    assert list(found) == ["gate", "greedy", "oracle"]
+    assert list(found) == ["gate", "greedy", "oracle", "oracle_sampled"]
     greedy = found["greedy"]["figures"]
     assert [c["concurrency"] for c in greedy["comparisons"]] == [1, 4]
     assert all(c["identical"]["count"] == 6 for c in greedy["comparisons"])
@@ -102,6 +104,14 @@ def test_an_exact_engine_passes(folder, recipe, capsys):
     oracle = found["oracle"]["figures"]
     assert [arm["arm"] for arm in oracle["arms"]] == ["off", "on"]
     assert all(arm["wrong"]["count"] == 0 for arm in oracle["arms"])
+    assert [arm["wrong"]["count"] for arm in oracle["logprobs"]] == [0, 0]
+    assert all(arm["values"] > 5 * 6 * 10 for arm in oracle["logprobs"])
+    sampled = found["oracle_sampled"]["figures"]
+    assert sampled["drafts"]["drafted"] > 0
+    assert sampled["on"]["outside"] == 0
+    assert sampled["compared"] == "token ids"
+    assert sampled["control"]["arm"] == "drafts accepted at 2.6 times the temperature"
+    assert sampled["rounding"] < 0.001
     assert "soak" in {one["name"] for one in document(folder)["skipped"]}
 
 

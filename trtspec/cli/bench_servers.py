@@ -53,6 +53,8 @@ def open_servers(
     drivers = {
         name: OverHttp(found, off=name == OFF) for name, found in servers.items()
     }
+    if len(drivers) == 1 and (only := next(iter(drivers.values()))).server.switchable:
+        drivers = {OFF: only, **drivers}  # a server of ours is both arms
     first = drivers.get(OFF) or next(iter(drivers.values()))
     whole = with_history(prompts, first, _unrendered, settings.output_tokens)
     sent = _unrendered(whole)
@@ -62,7 +64,7 @@ def open_servers(
         started=now(),
         arms=tuple(arm.info for arm in arms),
         prompts=prompt_set(file, whole, sent, choices.turns),
-        settings=settings.model_copy(update={"control": len(arms) > len(servers)}),
+        settings=settings.model_copy(update={"control": len(arms) > len(drivers)}),
         conditions=record_conditions(arms[0].driver.conditions()),
     )
     yield arms, plan
@@ -164,7 +166,7 @@ def _arm(name: str, driver: OverHttp, prompts: tuple[BenchPrompt, ...]) -> Arm:
         name=name,
         role="baseline" if off else "candidate",
         endpoint=Endpoint(url=server.address.url, model=server.model, api=server.api),
-        speculation={"method": "none" if off else "unknown"},
+        speculation={"method": "none" if off else server.method},
         engine=driver.conditions(),
     )
     return Arm(info, driver, prompts, speculate=not off)

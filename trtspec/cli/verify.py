@@ -91,6 +91,12 @@ if TYPE_CHECKING:
     type=click.Path(file_okay=False, exists=True, path_type=Path),
     help="Checkpoint of the target for the oracle, where the artifact has none.",
 )
+@click.option(
+    "--pid",
+    type=click.IntRange(1),
+    help="Process of the server behind --url, on this machine: a soak reads its "
+    "memory.",
+)
 @click.option("--device", help="Torch device of backend reference.  [default: cpu]")
 @click.option("--threads", type=click.IntRange(1), help="CPU threads of the engine.")
 @click.option("--output", type=OutputPath(), help="Write the document to this file.")
@@ -101,7 +107,8 @@ def command(**asked: Any) -> None:
     Without any of the options named "Only" these run: the lossless gate (reads the
     configuration), greedy parity (token ids on against off; a first difference is a
     near tie or real), the oracle (every token against the reference engine, where the
-    target runs on it) and the distribution test (sampled answers, on against off).
+    target runs on it; sampled ones against its distributions) and the distribution
+    test (sampled answers, on against off).
     Several of them may be named. An artifact that cannot decode without drafting takes
     one with method none beside it.
 

@@ -21,12 +21,13 @@ from trtspec.bench.driver import BenchPrompt
 from trtspec.bench.fit import require_runnable
 from trtspec.bench.in_process import InProcess
 from trtspec.bench.plan import Choices, ladder, prompt_set, read_prompts, settings_for
+from trtspec.cli.verify_oracle import Judged, other_model, own_model
 from trtspec.cli.verify_subject import (
     PROMPTS,
     QUICK_PROMPTS,
     QUICK_TOKENS,
+    SAMPLED_TOKENS,
     TOKENS,
-    Judged,
     Subject,
 )
 from trtspec.errors import UsageError
@@ -34,7 +35,7 @@ from trtspec.recipe import load_recipe
 from trtspec.recipe.schema import Recipe
 from trtspec.recipe.workload import Prompt
 from trtspec.verify.arm import Arm, Question
-from trtspec.verify.arms.in_process import RunnerArm
+from trtspec.verify.arms.in_process import ALTERNATIVES, RunnerArm
 from trtspec.verify.canary.in_process import RunnerTalker
 from trtspec.verify.greedy.gaps import Scorer
 from trtspec.verify.greedy.tolerance import DTYPES, Dtype
@@ -44,7 +45,12 @@ if TYPE_CHECKING:
     from trtspec.run import Runner
 
 _ONE = "one artifact or recipe that speculates, alone or beside one with method none"
-_FOR_SERVERS = {"model": "--model", "dtype": "--dtype", "config": "--config"}
+_FOR_SERVERS = {
+    "model": "--model",
+    "dtype": "--dtype",
+    "config": "--config",
+    "pid": "--pid",
+}
 
 
 @contextmanager
@@ -151,6 +157,8 @@ def _loaded(
         scorer=_scorer(off_runner, on.recipe),
         oracle=oracle,
         why_no_oracle=why,
+        telling=_telling(on.recipe, off_runner, on_runner),
+        longest=_longest(off_runner, on_runner),
         artifact=on,
         talker=RunnerTalker(on_runner),
         always_drafts=on.recipe.speculation.always_drafts,
@@ -180,6 +188,14 @@ def _rendered(runner: Runner, prompts: Sequence[Prompt]) -> tuple[BenchPrompt, .
     return tuple(
         BenchPrompt(p.id, p.category, tuple(p.messages), runner.encode_chat(p.messages))
         for p in prompts
+    )
+
+
+def _longest(*runners: Runner) -> int:
+    """Give the longest text that leaves room for a few sampled tokens."""
+    return min(
+        min(one.max_input_tokens, one.max_total_tokens - SAMPLED_TOKENS)
+        for one in runners
     )
 
 
@@ -225,7 +241,7 @@ def _oracle(
     """Say how the target comes to the reference engine, or why it does not."""
     recipe, given = artifact.recipe, asked["oracle_model"]
     if recipe.backend == "reference" and given is None:
-        return partial(_own_model, runner, recipe), ""
+        return partial(_own_model, runner, artifact), ""
     if given is None:
         return None, (
             f"backend {recipe.backend}: name the target's checkpoint with "
@@ -236,22 +252,24 @@ def _oracle(
             f"the target is quantized to {recipe.target.quantization}, which the "
             "reference engine does not run"
         )
-    return partial(_other_model, given, recipe, asked["device"] or "cpu"), ""
+    return (
+        partial(other_model, given, recipe.target.dtype, asked["device"] or "cpu"),
+        "",
+    )
 
 
-def _own_model(runner: Runner, recipe: Recipe) -> Judged:
+def _own_model(runner: Runner, artifact: Artifact) -> Judged:
     from trtspec.reference.runner import ReferenceRunner
-    from trtspec.reference.scoring import shortfalls
 
     assert isinstance(runner, ReferenceRunner), "of that backend"
-    words = f"plain forwards of the target, {recipe.target.dtype}, no slots, no drafts"
-    return Judged(partial(shortfalls, runner.target_model), words)
+    return own_model(runner, artifact.target, artifact.recipe.target.dtype)
 
 
-def _other_model(directory: Path, recipe: Recipe, device: str) -> Judged:
-    from trtspec.reference.hf import load_causal_lm
-    from trtspec.reference.scoring import shortfalls
-
-    model = load_causal_lm(directory, recipe.target.dtype, device)
-    words = f"plain forwards of {directory}, {recipe.target.dtype}, on {device}"
-    return Judged(partial(shortfalls, model), words)
+def _telling(recipe: Recipe, off: Runner, on: Runner) -> tuple[Arm, Arm] | None:
+    """Give arms that tell log-probabilities, where the engine has them."""
+    if recipe.backend != "reference":
+        return None
+    return (
+        RunnerArm(OFF, off, speculate=False, logprobs=ALTERNATIVES),
+        RunnerArm(ON, on, speculate=True, logprobs=ALTERNATIVES),
+    )

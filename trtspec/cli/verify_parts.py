@@ -6,31 +6,49 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trtspec.cli.verify_subject import Subject, concurrencies, floor_for
+from trtspec.run import SamplingParams
+from trtspec.verify.arm import Arm
+from trtspec.verify.arms.http import HttpArm
 from trtspec.verify.canary.run import run_canary
 from trtspec.verify.distribution import (
     AtAnotherTemperature,
     distribution_test,
     make_plan,
 )
-from trtspec.verify.distribution.plan import SHIFT, TEMPERATURE
+from trtspec.verify.distribution.plan import SHIFT, TEMPERATURE, TOP_P
 from trtspec.verify.gate import Asked
 from trtspec.verify.greedy.parity import Parity, ParityPlan, greedy_parity
 from trtspec.verify.greedy.sentences import parity_lines
-from trtspec.verify.greedy.tolerance import tolerance_for
-from trtspec.verify.oracle import judge_tokens
-from trtspec.verify.oracle_sentences import oracle_lines
+from trtspec.verify.oracle.sampled import (
+    make_oracle_plan,
+    oracle_requests,
+    sampled_oracle,
+)
+from trtspec.verify.oracle.sentences import oracle_lines, sampled_oracle_lines
 from trtspec.verify.sentences import distribution_lines, gate_lines
+from trtspec.verify.soak.gauges import process_behind
+from trtspec.verify.soak.leaks import memory_now
+from trtspec.verify.soak.record import SoakResult
 from trtspec.verify.soak.run import run_soak
 from trtspec.verify.verdict import PartName
+
+if TYPE_CHECKING:
+    from trtspec.cli.verify_oracle import Judged
 
 Found = tuple[Any, Sequence[str]]
 """A part's record, and its lines."""
 QUICK_SHIFT = 0.3
 SAMPLED_AT_ONCE, CANARY_BURST = 8, 8
-USUAL: tuple[PartName, ...] = ("gate", "greedy", "oracle", "sampled")
+ORACLE_SHIFT, QUICK_ORACLE_SHIFT = 0.2, 0.4
+"""The oracle looks at other texts than the distribution test, and less closely."""
+USUAL: tuple[PartName, ...] = ("gate", "greedy", "oracle", "sampled", "oracle_sampled")
+
+
+_OPTION: dict[PartName, str] = {"oracle_sampled": "oracle"}
+"""By which option a part is asked for, if not by its own name."""
 
 
 class SkipError(Exception):
@@ -50,6 +68,19 @@ class Context:
     asked: Mapping[str, Any]
     tell: Callable[[str], None]
     parity: Parity | None = field(default=None)
+    _judge: Judged | None = field(default=None)
+
+    def judge(self) -> Judged:
+        """Give the reference engine; it is loaded once.
+
+        :raises SkipError: if the target does not run on it.
+        """
+        if self._judge is None:
+            if self.subject.oracle is None:
+                raise SkipError(self.subject.why_no_oracle)
+            self._judge = self.subject.oracle()
+            self.tell(f"oracle: {self._judge.words}")
+        return self._judge
 
     @property
     def quick(self) -> bool:
@@ -59,7 +90,7 @@ class Context:
 
 def chosen_parts(asked: Mapping[str, Any]) -> tuple[PartName, ...]:
     """Give the parts that are named; the usual ones if none is."""
-    return tuple(name for name in RUNS if asked[name]) or USUAL
+    return tuple(name for name in RUNS if asked[_OPTION.get(name, name)]) or USUAL
 
 
 def run_gate(context: Context) -> Found:
@@ -90,30 +121,75 @@ def run_greedy(context: Context) -> Found:
 
 def run_oracle(context: Context) -> Found:
     """Judge the greedy answers token by token."""
-    subject = context.subject
-    if subject.oracle is None:
-        raise SkipError(subject.why_no_oracle)
+    from trtspec.cli.verify_judging import judge_greedy
+
+    context.judge()
     context.parity = context.parity or _parity(context)
-    found = context.parity
-    answers = {"off": found.off, subject.on.name: found.on}
-    if any(a.tokens is None for some in answers.values() for a in some.values()):
+    _require_same_prompts(context)
+    record = judge_greedy(context.subject, context.judge(), context.parity)
+    if record is None:
         raise SkipError("the engine tells no token ids")
-    judge = subject.oracle()
-    context.tell(f"oracle: {judge.words}")
-    tolerance = tolerance_for(
-        subject.dtype, subject.dtype_from, found.record.tolerance.spread
-    )
-    record = judge_tokens(
-        answers, subject.questions, judge.score, tolerance, judge.words
-    )
     return record, oracle_lines(record)
+
+
+def _require_same_prompts(context: Context) -> None:
+    """Refuse to judge what a server read in another way.
+
+    :raises SkipError: saying where that shows.
+    """
+    from trtspec.cli.verify_judging import other_prompts
+
+    parity = context.parity
+    assert parity is not None, "it ran before"
+    if why := other_prompts(context.subject, context.judge(), parity):
+        raise SkipError(why)
+
+
+def run_oracle_sampled(context: Context) -> Found:
+    """Judge sampled tokens by the reference engine's distributions."""
+    from trtspec.cli.verify_judging import positions_for, prompts_for, reference_for
+
+    subject, quick = context.subject, context.quick
+    if not context.asked["sampled"] and (why := _lossy_unasked(context)):
+        raise SkipError(why)
+    judge = context.judge()
+    context.parity = context.parity or _parity(context)
+    _require_same_prompts(context)
+    sampling = SamplingParams(_temperature(context), 0, TOP_P)
+    positions = positions_for(subject, judge, context.parity, sampling)
+    if not positions:
+        raise SkipError("the target is certain of the next token in every answer")
+    plan = make_oracle_plan(
+        len(positions),
+        context.asked["shift"] or (QUICK_ORACLE_SHIFT if quick else ORACLE_SHIFT),
+        temperature=sampling.temperature,
+        concurrency=min(subject.most_at_once, SAMPLED_AT_ONCE),
+    )
+    context.tell(f"oracle, sampled: {oracle_requests(plan, len(positions))}")
+    off = _off(context)
+    arms = (off, subject.on, _control(context, off, plan.shift))
+    reference = reference_for(subject, judge, context.parity, plan)
+    prompts = prompts_for(subject, positions)
+    record = sampled_oracle(arms, positions, plan, reference, prompts)
+    return record, sampled_oracle_lines(record)
+
+
+def _off(context: Context) -> Arm:
+    if context.subject.off is None:
+        raise SkipError("there is no off arm to compare with")
+    return context.subject.off
+
+
+def _control(context: Context, off: Arm, shift: float) -> Arm:
+    """Make an arm that is wrong: a coarser test is shown a coarser fault."""
+    make = context.subject.control or partial(AtAnotherTemperature, off)
+    return make(1 + 4 * shift)
 
 
 def run_sampled(context: Context) -> Found:
     """Compare distributions of sampled answers."""
     subject = context.subject
-    if subject.off is None:
-        raise SkipError("there is no off arm to compare with")
+    off = _off(context)
     if not context.asked["sampled"] and (why := _lossy_unasked(context)):
         raise SkipError(why)
     prompts = {q.id: q.prompt for q in subject.questions if not q.messages}
@@ -124,11 +200,8 @@ def run_sampled(context: Context) -> Found:
         concurrency=min(subject.most_at_once, SAMPLED_AT_ONCE),
     )
     context.tell(f"sampled: {plan.cost(len(prompts))}")
-    # a coarser test is shown a coarser fault: 1.4 times the temperature for 0.1
-    factor = 1 + 4 * plan.shift
-    make = subject.control or partial(AtAnotherTemperature, subject.off)
-    control = make(factor)
-    record = distribution_test(subject.off, subject.on, control, prompts, plan)
+    control = _control(context, off, plan.shift)
+    record = distribution_test(off, subject.on, control, prompts, plan)
     return record, distribution_lines(record)
 
 
@@ -171,22 +244,41 @@ def run_canary_part(context: Context) -> Found:
 def run_soak_part(context: Context) -> Found:
     """Load the engine for the time that is asked for."""
     subject, seconds = context.subject, context.asked["soak"]
-    if subject.runner is None or subject.artifact is None:
-        raise SkipError("a soak needs an artifact: it submits and cancels in process")
     context.tell(f"soak: {seconds:g} s")
-    record = run_soak(
-        subject.runner,
-        subject.artifact.recipe.speculation,
-        [q.prompt for q in subject.questions if not isinstance(q.prompt, str)],
-        seconds=seconds,
-    )
-    return record, [f"{c.name}: {c.verdict}: {c.what}" for c in record.checks]
+    if subject.server is not None:
+        record = _soak_of_server(context, seconds)
+    elif subject.runner is None or subject.artifact is None:
+        raise SkipError("there is no engine to load")
+    else:
+        record = run_soak(
+            subject.runner,
+            subject.artifact.recipe.speculation,
+            [q.prompt for q in subject.questions if not isinstance(q.prompt, str)],
+            seconds=seconds,
+        )
+    lines = [f"{c.name}: {c.verdict}: {c.what}" for c in record.checks]
+    return record, [*lines, *(f"not looked at: {w}" for w in record.not_looked_at)]
+
+
+def _soak_of_server(context: Context, seconds: float) -> SoakResult:
+    from trtspec.verify.soak.over_http import LEVELS, ServerSoak
+
+    subject = context.subject
+    arm = subject.on
+    assert isinstance(arm, HttpArm), "a server is asked over HTTP"
+    pid = subject.pid or process_behind(arm.server.address)
+    levels = sorted(set(context.asked["concurrency"])) or LEVELS
+    return ServerSoak(
+        arm,
+        subject.questions,
+        levels,
+        seconds,
+        memory=partial(memory_now, pid) if pid else None,
+    ).run()
 
 
 def _parity(context: Context) -> Parity:
-    subject = context.subject
-    if subject.off is None:
-        raise SkipError("there is no off arm to compare with")
+    subject, off = context.subject, _off(context)
     most = min(subject.most_at_once, len(subject.questions))
     chosen = concurrencies(context.asked["concurrency"], quick=context.quick, most=most)
     plan = ParityPlan(
@@ -198,7 +290,7 @@ def _parity(context: Context) -> Parity:
         dtype_from=subject.dtype_from,
         tell=context.tell,
     )
-    return greedy_parity(subject.off, subject.on, plan, subject.scorer)
+    return greedy_parity(off, subject.on, plan, subject.scorer)
 
 
 RUNS: dict[PartName, Callable[[Context], Found]] = {
@@ -206,6 +298,7 @@ RUNS: dict[PartName, Callable[[Context], Found]] = {
     "greedy": run_greedy,
     "oracle": run_oracle,
     "sampled": run_sampled,
+    "oracle_sampled": run_oracle_sampled,
     "canary": run_canary_part,
     "soak": run_soak_part,
 }

@@ -41,6 +41,7 @@ class Answer:
         natural logarithm of the probability), likeliest first; None if not given.
     :param steps: verification steps; None where the arm does not say.
     :param pieces: the text of each token, where the arm tells them one by one.
+    :param prompt_tokens: of the prompt, as the arm counts them; None if it does not.
     """
 
     id: str
@@ -52,6 +53,7 @@ class Answer:
     logprobs: tuple[tuple[tuple[int | str, float], ...], ...] | None = None
     pieces: tuple[str, ...] | None = None
     steps: int | None = None
+    prompt_tokens: int | None = None
 
 
 class Arm(Protocol):

@@ -18,17 +18,20 @@ from trtspec.verify.canary.record import CanaryResult
 from trtspec.verify.distribution.result import DistributionResult
 from trtspec.verify.gate.result import GateResult
 from trtspec.verify.greedy.records import GreedyParity, Verdict
-from trtspec.verify.oracle import Oracle
+from trtspec.verify.oracle import Oracle, OracleSampled
 from trtspec.verify.soak.record import SoakResult
 
 SCHEMA: Final = "trtspec/verify/v1"
 
-PartName = Literal["gate", "greedy", "oracle", "sampled", "canary", "soak"]
+PartName = Literal[
+    "gate", "greedy", "oracle", "sampled", "oracle_sampled", "canary", "soak"
+]
 PARTS: dict[PartName, str] = {
     "gate": "lossless gate",
     "greedy": "greedy parity",
     "oracle": "oracle",
     "sampled": "distribution test",
+    "oracle_sampled": "oracle, sampled",
     "canary": "canary",
     "soak": "soak",
 }
@@ -36,7 +39,13 @@ PARTS: dict[PartName, str] = {
 EXIT_CODES: dict[Verdict, int] = {"pass": 0, "cannot tell": 6, "fail": 7}
 
 Figures = (
-    GateResult | GreedyParity | Oracle | DistributionResult | CanaryResult | SoakResult
+    GateResult
+    | GreedyParity
+    | Oracle
+    | DistributionResult
+    | OracleSampled
+    | CanaryResult
+    | SoakResult
 )
 
 

@@ -7,6 +7,7 @@ import json
 from tests.bench.http.events import call
 from trtspec.bench.driver import BenchPrompt, Call
 from trtspec.bench.http.body import request_body
+from trtspec.methods import NGram
 from trtspec.run import SamplingParams
 
 TALK = BenchPrompt(
@@ -60,3 +61,24 @@ def test_completions_get_the_texts_alone():
 
 def test_a_single_text_is_sent_as_it_is():
     assert body(call(), "completions")["prompt"] == "Say it."
+
+
+def speculation(**asked):
+    found = json.loads(request_body(call(**asked), "m", "chat", switchable=True))
+    return found.get("speculation")
+
+
+def test_a_server_that_takes_it_is_asked_not_to_draft():
+    assert speculation(speculate=False) == {"enabled": False}
+    assert speculation() is None  # what it does anyway
+
+
+def test_a_draft_length_of_its_own_goes_along():
+    three = NGram(method="ngram", draft_length=3)
+    assert speculation(speculation=three) == {"draft_length": 3}
+    by_load = NGram(method="ngram", draft_length={1: 4, 8: 2})
+    assert speculation(speculation=by_load) is None
+
+
+def test_other_servers_are_asked_nothing_of_speculation():
+    assert "speculation" not in body(call(speculate=False))

@@ -122,3 +122,51 @@ def test_more_accepted_than_drafted_is_taken_as_not_told(drafted):
     )
     assert (outcome.steps, outcome.drafted, outcome.accepted) == (None, None, None)
     assert outcome.output_tokens == 6
+
+
+OURS = {
+    "method": "ngram",
+    "enabled": True,
+    "steps": 3,
+    "drafted": 8,
+    "accepted": 2,
+    "acceptance_rate": 0.25,
+    "acceptance_length": 1.67,
+    "lossy": "",
+}
+
+
+def test_our_own_server_tells_in_its_last_choice():
+    outcome = told(choice={"speculation": OURS})
+    assert (outcome.steps, outcome.drafted, outcome.accepted) == (3, 8, 2)
+    assert outcome.lossy == ""
+
+
+def test_our_own_server_says_what_is_lossy():
+    outcome = told(choice={"speculation": OURS | {"lossy": "typical acceptance"}})
+    assert outcome.lossy == "typical acceptance"
+
+
+def test_what_our_own_server_does_not_know_is_not_known():
+    unknown = dict.fromkeys(("steps", "drafted", "accepted"))
+    outcome = told(choice={"speculation": OURS | unknown | {"lossy": None}})
+    assert (outcome.steps, outcome.drafted, outcome.accepted) == (None, None, None)
+    assert outcome.lossy == ""
+
+
+def test_counts_of_our_own_that_cannot_be_are_not_told():
+    outcome = told(choice={"speculation": OURS | {"accepted": 9, "lossy": "so"}})
+    assert (outcome.drafted, outcome.accepted) == (None, None)
+    assert outcome.lossy == "so"
+
+
+def test_an_off_arm_of_our_own_that_drafts_has_failed():
+    outcome = answered(
+        (1, chat("a", "length", choice={"speculation": OURS})),
+        (2, usage(1) + DONE),
+        off=True,
+    )
+    assert isinstance(outcome, Failed)
+    assert "drafted 8 tokens or more although this server is the off arm" in (
+        outcome.what
+    )

@@ -391,3 +391,24 @@ def test_a_new_connection_that_is_dropped_is_a_failure_at_once():
         pass
     result = driver(mock).run(calls(1), ONE)
     assert all(isinstance(outcome, Failed) for outcome in result.outcomes)
+
+
+def test_one_server_of_ours_is_both_arms():
+    """Its requests say whether they draft, and what drafts though it must not fails."""
+    figures = {"steps": 1, "drafted": 3, "accepted": 1}
+
+    def answer(seen):
+        choice = {"speculation": figures}
+        return Script((chat("a b", "length", choice=choice), usage(2) + DONE))
+
+    told = {"backend": "reference", "method": "ngram"}
+    with serving(answer) as mock:
+        server = Server(read_address(mock.url, {}), "mock-model", "chat", own=told)
+        drafting = OverHttp(server).run(calls(), ONE)
+        plain = OverHttp(server).run(calls(speculate=False), ONE)
+    assert [seen.body.get("speculation") for seen in mock.seen] == [
+        None,
+        {"enabled": False},
+    ]
+    assert drafting.answered[0].drafted == 3
+    assert "although this server is the off arm" in plain.failed[0].what

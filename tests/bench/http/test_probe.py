@@ -107,3 +107,34 @@ def test_an_address_that_only_a_client_finds_wrong_is_told(host):
     with pytest.raises((UsageError, RunError)) as found:
         look_at(read_address(f"http://{host}", {}), None, "chat")
     assert host in str(found.value)
+
+
+def own(**told):
+    card = {"id": "toy", "owned_by": "trtspec", "trtspec": told}
+    return look(models=document({"data": [card]}))
+
+
+def test_our_own_server_tells_its_artifact():
+    found = own(backend="reference", method="ngram", draft_length="4", artifact="a-1")
+    assert found.method == "ngram"
+    assert found.switchable
+    assert found.described["trtspec"]["artifact"] == "a-1"
+
+
+@pytest.mark.parametrize(
+    ("backend", "method", "switchable"),
+    [
+        ("reference", "eagle3", True),
+        ("reference", "none", False),
+        ("tensorrt", "ngram", True),
+        ("tensorrt", "medusa", False),
+        ("pytorch", "ngram", False),
+    ],
+)
+def test_which_requests_can_decode_without_drafting(backend, method, switchable):
+    assert own(backend=backend, method=method).switchable is switchable
+
+
+def test_other_servers_tell_no_method_and_cannot_be_switched():
+    found = look(models=document({"data": [{"id": "a", "trtspec": "yes"}]}))
+    assert (found.method, found.switchable) == ("unknown", False)

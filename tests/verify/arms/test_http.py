@@ -194,3 +194,22 @@ def test_the_key_is_sent_and_never_shown():
         HttpArm("on", found).answer(asked(1), 1)
     assert mock.seen[-1].headers["authorization"] == "Bearer s3cret"
     assert "s3cret" not in repr(found)
+
+
+def test_a_server_of_ours_is_asked_not_to_draft():
+    found = json.loads(body_of(HELLO, server(), Extras(), speculate=False))
+    assert found["speculation"] == {"enabled": False}
+    assert "speculation" not in body(HELLO)
+
+
+def test_an_arm_that_must_not_draft_and_does_fails():
+    figures = {"steps": 1, "drafted": 3, "accepted": 1, "lossy": ""}
+    drafted = chat("a b", "stop", choice={"speculation": figures})
+    script = Script((drafted + usage(2, 9) + DONE,))
+    with serving(script) as mock:
+        both = server(mock.url)
+        answer = HttpArm("on", both).answer([HELLO], 1)["q"]
+        assert (answer.steps, answer.drafted, answer.accepted) == (1, 3, 1)
+        assert answer.prompt_tokens == 9
+        with pytest.raises(RunError, match="although this server is the off arm"):
+            HttpArm("off", both, speculate=False).answer([HELLO], 1)

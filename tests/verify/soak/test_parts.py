@@ -15,7 +15,7 @@ from trtspec.verify.soak.drive import Driver
 from trtspec.verify.soak.leaks import look_at_memory, look_at_slots, memory_now
 from trtspec.verify.soak.levels import levels_of
 from trtspec.verify.soak.mix import stretched
-from trtspec.verify.soak.pace import compare, pace_of
+from trtspec.verify.soak.pace import compare, pace_of, pace_of_requests
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,9 @@ def test_methods_without_a_draft_length_have_levels_too():
         ([1, 3] * 50, [2, 3] * 50, "pass"),
         ([1, 3] * 50, [1] * 100, "fail"),
         ([1, 3] * 5, [1] * 100, "cannot tell"),
-        ([1] * 100, [1] * 100, "pass"),
+        ([1] * 100, [1] * 100, "cannot tell"),
+        ([1] * 97 + [2] * 3, [1] * 98 + [2] * 2, "cannot tell"),  # 1.03 per step
+        ([1] * 25 + [5] * 10, [1] * 25 + [5] * 10, "cannot tell"),  # all could go
         ([3] * 400, [3] * 360 + [2] * 40, "pass"),  # beyond chance, and a trifle
         ([1, 5] * 16, [1, 4] * 16, "pass"),  # no trifle, and not beyond chance
     ],
@@ -57,6 +59,39 @@ def test_loss_is_beyond_chance_and_beyond_a_trifle(before, after, verdict):
     check = compare("ramp", "here", pace_of(before), pace_of(after))
 
     assert check.verdict == verdict
+
+
+def test_what_cannot_be_told_says_what_would_have_been_seen():
+    scarce = pace_of([1] * 970 + [2] * 30)
+    check = compare("ramp", "here", scarce, scarce)
+    assert "too little is accepted to say that it came back" in check.what
+    assert "smallest loss that would have been seen is 0.031 tokens per step" in (
+        check.what
+    )
+    nothing = compare("ramp", "here", pace_of([1] * 300), pace_of([1] * 300))
+    assert "is 0.01 tokens per step" in nothing.what  # none in 300: at most 1 in 100
+
+
+def test_a_rung_without_drafts_has_nothing_to_come_back():
+    none = pace_of([1] * 100)
+    check = compare("ramp", "here", none, none, 0)
+    assert (check.verdict, check.what) == ("pass", "here: nothing is drafted")
+    assert compare("ramp", "here", none, none, 2).verdict == "cannot tell"
+
+
+def test_sums_of_requests_give_a_pace():
+    pace = pace_of_requests([(20, 10), (30, 10), (0, 0)])
+    assert (pace.steps, pace.mean) == (20, 2.5)
+    # two means half a token apart from 2.5, each of ten steps
+    assert pace.deviation == pytest.approx((10 * 0.25 * 2) ** 0.5)
+    assert pace_of_requests([]).steps == 0
+
+
+def test_a_loss_shows_in_sums_of_requests_too():
+    before = pace_of_requests([(20, 10), (22, 10), (21, 10), (19, 10)])
+    after = pace_of_requests([(11, 10), (12, 10), (11, 10), (12, 10)])
+    assert compare("ramp", "here", before, after).verdict == "fail"
+    assert compare("ramp", "here", before, before).verdict == "pass"
 
 
 def test_chance_alone_seldom_fails():

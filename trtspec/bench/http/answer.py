@@ -68,6 +68,7 @@ def read_answer(sent: Sent, reply: Reply) -> Outcome | Failed:
         drafted=drafts.drafted,
         accepted=drafts.accepted,
         draft_steps=drafts.draft_steps,
+        lossy=plain(drafts.lossy[:LONGEST]),
     )
 
 

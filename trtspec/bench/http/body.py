@@ -4,6 +4,7 @@ Names are those of OpenAI's API. ``ignore_eos`` and ``top_k`` are extensions tha
 (vllm/entrypoints/openai/chat_completion/protocol.py), TensorRT-LLM
 (tensorrt_llm/serve/openai_protocol.py) and SGLang have in common; they are sent only
 where they are asked for, because TensorRT-LLM and OpenAI refuse names they do not know.
+``speculation`` is an extension of trtspec's own server, and sent to no other.
 """
 
 from __future__ import annotations
@@ -15,10 +16,13 @@ from trtspec.bench.driver import BenchPrompt, Call
 from trtspec.bench.http.address import Api
 
 
-def request_body(call: Call, model: str, api: Api) -> bytes:
+def request_body(
+    call: Call, model: str, api: Api, *, switchable: bool = False
+) -> bytes:
     """Write a request that streams, and tells its token counts at the end.
 
     :param model: as the server names it.
+    :param switchable: whether the server lets a request decode without drafting.
     """
     body: dict[str, Any] = {
         "model": model,
@@ -35,7 +39,20 @@ def request_body(call: Call, model: str, api: Api) -> bytes:
         body["top_k"] = call.sampling.top_k
     if call.ignore_end:
         body["ignore_eos"] = True
+    if switchable and (asked := speculation_of(call)):
+        body["speculation"] = asked
     return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def speculation_of(call: Call) -> dict[str, Any]:
+    """Give what a request asks of speculation; empty for what the server does anyway.
+
+    Of a method's parameters only the draft length can be asked for.
+    """
+    if not call.speculate:
+        return {"enabled": False}
+    length = getattr(call.speculation, "draft_length", None)
+    return {"draft_length": length} if isinstance(length, int) else {}
 
 
 def _prompt(prompt: BenchPrompt, api: Api) -> dict[str, Any]:

@@ -7,6 +7,7 @@ Each server has its own place for it, and fills it only if it was started so:
 - TensorRT-LLM, ``per_request_spec_decode_stats`` (pull request 19311; read as AIPerf's
   trtllm adapter does): ``speculative_decoding`` of the last choice. Before that only
   ``avg_decoded_tokens_per_iter``, which tells no drafted tokens.
+- trtspec's own server: ``speculation`` of the last choice, always.
 - SGLang: ``usage.completion_tokens_details`` with accepted and rejected tokens
   (python/sglang/srt/entrypoints/openai/usage_processor.py). OpenAI has the same fields
   for outputs that the user predicted; they are 0 then, which is read as: not told.
@@ -26,18 +27,23 @@ _MOST = 1 << 53
 """Counts from here on are no counts, and no float tells them from their neighbours."""
 AVERAGE = "avg_decoded_tokens_per_iter"
 DETAILS = "speculative_decoding"
+OWN = "speculation"
 _DRAFTED = ("num_draft_tokens", "total_draft_tokens")
 _ACCEPTED = ("num_accepted_draft_tokens", "total_accepted_draft_tokens")
 
 
 @dataclass(frozen=True, slots=True)
 class Drafts:
-    """Counts of one request; None is what the server does not tell."""
+    """Counts of one request; None is what the server does not tell.
+
+    :param lossy: why the output need not be the target model's own, as the server says.
+    """
 
     steps: int | None = None
     drafted: int | None = None
     accepted: int | None = None
     draft_steps: tuple[DraftStep, ...] | None = None
+    lossy: str = ""
 
     @property
     def any(self) -> bool:
@@ -56,10 +62,12 @@ class Told:
 
     :ivar details: the object ``speculative_decoding``, whoever sent it.
     :ivar average: ``avg_decoded_tokens_per_iter`` of the last choice.
+    :ivar own: the object ``speculation`` of trtspec's server.
     """
 
     details: Mapping[str, Any] | None = None
     average: object = None
+    own: Mapping[str, Any] | None = None
 
     def take(self, content: Mapping[str, Any], choice: Mapping[str, Any]) -> None:
         """Note what an event says.
@@ -73,6 +81,8 @@ class Told:
                 self.details = details
         if choice.get(AVERAGE) is not None:
             self.average = choice[AVERAGE]
+        if isinstance(own := choice.get(OWN), Mapping):
+            self.own = own
 
     def drafts(self, usage: Mapping[str, Any], tokens: int) -> Drafts:
         """Give what is known, from the source that tells most.
@@ -82,13 +92,25 @@ class Told:
         :param tokens: of the output.
         """
         found = self._drafts(usage, tokens)
-        return Drafts() if found.impossible else found
+        return Drafts(lossy=found.lossy) if found.impossible else found
 
     def _drafts(self, usage: Mapping[str, Any], tokens: int) -> Drafts:
+        if self.own is not None:
+            return _from_own(self.own)
         if self.details is not None:
             return _from_details(self.details, tokens)
         found = _from_usage(usage)
         return found if found.any else _from_average(self.average, tokens)
+
+
+def _from_own(own: Mapping[str, Any]) -> Drafts:
+    lossy = own.get("lossy")
+    return Drafts(
+        steps=whole_number(own.get("steps")),
+        drafted=whole_number(own.get("drafted")),
+        accepted=whole_number(own.get("accepted")),
+        lossy=lossy if isinstance(lossy, str) else "",
+    )
 
 
 def _from_details(details: Mapping[str, Any], tokens: int) -> Drafts:

@@ -39,7 +39,8 @@ class OverHttp:
     Replies are kept as they came and read when the pass is over, so that reading one
     delays no other. A pass holds the bytes of all its replies in memory for that.
 
-    Whether requests speculate is decided where the server is started, not by a call.
+    Whether requests speculate is decided where the server is started; trtspec's own
+    server takes it from each call, so that both arms can be one server.
 
     :param off: whether the server is said to decode without drafting; an answer that
         tells of drafts fails then.
@@ -89,9 +90,15 @@ class OverHttp:
     ) -> Pass:
         """Send all calls in their order; see ``Driver``."""
         server = self.server
-        bodies = [request_body(call, server.model, server.api) for call in calls]
+        bodies = [
+            request_body(call, server.model, server.api, switchable=server.switchable)
+            for call in calls
+        ]
         due = due_times(load, len(calls), seed)
-        sending = _Sending(calls, bodies, self._clock, on_answer, off=self._off)
+        off = [
+            self._off or (server.switchable and not call.speculate) for call in calls
+        ]
+        sending = _Sending(calls, bodies, self._clock, on_answer, off)
         with _no_garbage_collection():
             asyncio.run(self._send(sending, load, due))
         return _without_secrets(sending.result(), server.address)
@@ -120,8 +127,7 @@ class _Sending:
         bodies: Sequence[bytes],
         clock: Clock,
         on_answer: Callable[[], None],
-        *,
-        off: bool,
+        off: Sequence[bool],
     ) -> None:
         self.calls = calls
         self.started_at = 0.0
@@ -149,7 +155,7 @@ class _Sending:
         self._silent |= reply.silent
         sent_at = began if reply.sent_at is None else reply.sent_at
         due_at = sent_at if due is None else due
-        sent = Sent(self.calls[index], due_at, sent_at, self._off)
+        sent = Sent(self.calls[index], due_at, sent_at, self._off[index])
         self._replies[index] = (sent, reply)
         self._on_answer()
 

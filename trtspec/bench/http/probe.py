@@ -23,6 +23,11 @@ _SECONDS = 10.0
 _TOLD = ("owned_by", "max_model_len")
 """Of a model in GET /v1/models: who serves it, and with vLLM its longest context."""
 
+_OWN = "trtspec"
+"""Key under which trtspec's own server tells of its artifact, in GET /v1/models."""
+_CAN_BE_OFF = ("draft_target", "ngram", "lookahead")
+"""Methods whose engines of backend tensorrt can decode without drafting."""
+
 
 @dataclass(frozen=True, slots=True)
 class Server:
@@ -30,12 +35,32 @@ class Server:
 
     :param model: as it is named in the requests.
     :param described: what the server says of itself.
+    :param own: what trtspec's own server says of the artifact behind it; empty for
+        other servers.
     """
 
     address: Address
     model: str
     api: Api
     described: Mapping[str, JsonValue] = field(default_factory=dict)
+    own: Mapping[str, JsonValue] = field(default_factory=dict)
+
+    @property
+    def method(self) -> str:
+        """The speculation method, where the server tells it; else ``unknown``."""
+        return str(self.own.get("method") or "unknown")
+
+    @property
+    def switchable(self) -> bool:
+        """Whether a request may ask to be decoded without drafting.
+
+        TensorRT-LLM's engines for methods that draft inside, and its backend pytorch,
+        draft as they were built or started.
+        """
+        method, backend = self.method, self.own.get("backend")
+        if backend == "tensorrt":
+            return method in _CAN_BE_OFF
+        return backend == "reference" and method not in ("none", "unknown")
 
 
 def look_at(address: Address, model: str | None, api: Api) -> Server:
@@ -57,7 +82,11 @@ def look_at(address: Address, model: str | None, api: Api) -> Server:
     described |= {
         key: _short(entry[key]) for key in _TOLD if entry.get(key) is not None
     }
-    return Server(address, name, api, described)
+    own = entry.get(_OWN)
+    told = {str(k): _short(v) for k, v in own.items()} if isinstance(own, dict) else {}
+    if told:
+        described[_OWN] = dict(told)
+    return Server(address, name, api, described, told)
 
 
 def _client(address: Address) -> httpx.Client:

@@ -46,6 +46,8 @@ class HttpArm:
 
     :param off: whether it is said to decode without drafting; an answer that tells of
         drafts fails then.
+    :param speculate: False asks a server that takes it from each request
+        (``Server.switchable``) to decode without drafting: it is both arms then.
     :param silence: seconds without a byte after which a reply is given up.
     """
 
@@ -55,11 +57,13 @@ class HttpArm:
         server: Server,
         *,
         off: bool = False,
+        speculate: bool = True,
         silence: float = SILENCE_SECONDS,
     ) -> None:
         self.name = name
         self.server = server
-        self._off = off
+        self.speculate = speculate
+        self._off = off or not speculate
         self._silence = silence
         self._extras: Extras | None = None
 
@@ -121,7 +125,10 @@ class HttpArm:
     def _send(
         self, questions: Sequence[Question], extras: Extras, concurrency: int
     ) -> list[Reply]:
-        bodies = [body_of(question, self.server, extras) for question in questions]
+        bodies = [
+            body_of(question, self.server, extras, speculate=self.speculate)
+            for question in questions
+        ]
         return asyncio.run(self._send_all(bodies, concurrency))
 
     async def _send_all(self, bodies: Sequence[bytes], concurrency: int) -> list[Reply]:
@@ -143,8 +150,13 @@ class HttpArm:
         return replies
 
 
-def body_of(question: Question, server: Server, extras: Extras) -> bytes:
-    """Write a request; names that a server need not know only where it takes them."""
+def body_of(
+    question: Question, server: Server, extras: Extras, *, speculate: bool = True
+) -> bytes:
+    """Write a request; names that a server need not know only where it takes them.
+
+    :param speculate: see ``HttpArm``.
+    """
     messages = question.messages
     if not messages and isinstance(question.prompt, str):
         messages = ({"role": "user", "content": question.prompt},)
@@ -160,6 +172,8 @@ def body_of(question: Question, server: Server, extras: Extras) -> bytes:
         del body["stream_options"]
     if extras.logprobs:
         body |= _logprobs(server)
+    if not speculate:
+        body["speculation"] = {"enabled": False}
     if extras.ids:
         body["return_token_ids"] = True
     return json.dumps(body, ensure_ascii=False).encode()

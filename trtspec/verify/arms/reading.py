@@ -92,6 +92,7 @@ def read_reply(question_id: str, reply: Reply, *, off: bool) -> Answer:
         steps=drafts.steps,
         logprobs=tuple(place.likeliest for place in told) if told else None,
         pieces=tuple(place.piece for place in told) if told else None,
+        prompt_tokens=whole_number(stream.usage.get("prompt_tokens")),
     )
 
 

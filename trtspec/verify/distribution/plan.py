@@ -150,20 +150,30 @@ def make_plan(
     """
     start = Plan.model_validate({"seeds": 2, "shift": shift, "power": power, **options})
     tables = prompts * (start.places - 1)
+    seeds = smallest_seeds(start, tables, lambda n: effective(n, OFF_PER_ON * n))
+    return start.model_copy(update={"seeds": seeds})
+
+
+def smallest_seeds(plan: Plan, tables: int, worth: Callable[[int], float]) -> int:
+    """Give the fewest requests per prompt that find the plan's shift with its power.
+
+    :param tables: prompts times places.
+    :param worth: what so many requests are worth: see ``non_centrality``.
+    :raises UsageError: if no reasonable number is enough.
+    """
     mean = float(tables * (_CELLS - 1))
     null = Null(mean, 2 * mean * _INFLATION)
 
     def reached(seeds: int) -> bool:
-        size = effective(seeds, OFF_PER_ON * seeds)
-        added = non_centrality(shift, size, tables)
-        return null.power(added, start.global_level) >= power
+        added = non_centrality(plan.shift, worth(seeds), tables)
+        return null.power(added, plan.global_level) >= plan.power
 
     if not reached(_MOST):
         raise UsageError(
-            f"a shift of {shift:g} takes more than {_MOST} requests per prompt",
+            f"a shift of {plan.shift:g} takes more than {_MOST} requests per prompt",
             allowed="a larger shift, more prompts, or a smaller power",
         )
-    return start.model_copy(update={"seeds": _smallest(reached)})
+    return _smallest(reached)
 
 
 def _smallest(reached: Callable[[int], bool]) -> int:

@@ -22,11 +22,15 @@ LATE = 0.2
 there; an allocator that keeps what it had at its peak grows once."""
 
 
-def memory_now() -> float:
-    """Give the resident memory of this process and its children in MiB."""
+def memory_now(pid: int | None = None) -> float:
+    """Give the resident memory of a process and its children in MiB.
+
+    :param pid: None for this process.
+    :raises psutil.Error: if there is no such process, or it is not shown.
+    """
     import psutil
 
-    this = psutil.Process()
+    this = psutil.Process(pid)
     held = this.memory_info().rss
     for child in this.children(recursive=True):
         try:

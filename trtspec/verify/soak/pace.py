@@ -14,6 +14,10 @@ from trtspec.bench.doubts.acceptance import CHANGED
 from trtspec.verify.soak.record import Check, CheckName, Pace
 
 ENOUGH_STEPS = 30
+SCARCE = 0.05
+"""Accepted tokens per step below which nobody can say that they came back."""
+NONE_SEEN = 3.0
+"""Over n: the largest rate of what was not seen once in n trials, with 95 %."""
 DEVIATIONS = 4.0
 """Standard deviations; a soak compares a dozen pairs, and 1 in 3000 soaks errs."""
 
@@ -27,19 +31,49 @@ def pace_of(tokens: Sequence[int]) -> Pace:
     return Pace(steps=steps, mean=mean, deviation=deviation)
 
 
-def compare(name: CheckName, where: str, before: Pace, after: Pace) -> Check:
+def pace_of_requests(counts: Sequence[tuple[int, int]]) -> Pace:
+    """Describe steps of which only the sums per request are told.
+
+    :param counts: tokens and steps of each request, those of the prefill left out. How
+        far requests lie apart stands for how far their steps do.
+    """
+    known = [(tokens, steps) for tokens, steps in counts if steps > 0]
+    steps = sum(count for _, count in known)
+    mean = sum(tokens for tokens, _ in known) / steps if steps else 0.0
+    squares = sum(count * (tokens / count - mean) ** 2 for tokens, count in known)
+    deviation = math.sqrt(squares / (len(known) - 1)) if len(known) > 1 else 0.0
+    return Pace(steps=steps, mean=mean, deviation=deviation)
+
+
+def compare(
+    name: CheckName, where: str, before: Pace, after: Pace, drafted: int | None = None
+) -> Check:
     """Fail if what is accepted got less by more than 15 % and by more than chance.
 
-    Accepted are the tokens of a step but for the bonus token.
+    Accepted are the tokens of a step but for the bonus token. Where there are hardly
+    any, or so few steps that losing them all would not show, it cannot be told.
+
+    :param drafted: the draft length there; 0 leaves nothing to compare.
     """
     what = f"{where}: {before.mean:.2f} tokens per step before, {after.mean:.2f} now"
-    if min(before.steps, after.steps) < ENOUGH_STEPS:
-        few = min(before.steps, after.steps)
+    if drafted == 0:
+        return Check(name=name, verdict="pass", what=f"{where}: nothing is drafted")
+    few = min(before.steps, after.steps)
+    if few < ENOUGH_STEPS:
         return Check(name=name, verdict="cannot tell", what=f"{where}: {few} steps")
-    lost = before.mean - after.mean
-    trifle = CHANGED * max(before.mean - 1.0, 0.0)
-    if lost > trifle and lost > DEVIATIONS * _error(before, after):
+    lost, accepted = before.mean - after.mean, max(before.mean - 1.0, 0.0)
+    chance = DEVIATIONS * _error(before, after)
+    least = max(CHANGED * accepted, chance)
+    if lost > least:
         return Check(name=name, verdict="fail", what=f"{what}, for the same prompts")
+    if accepted < SCARCE or chance >= accepted:
+        seen = max(least, NONE_SEEN / few)
+        return Check(
+            name=name,
+            verdict="cannot tell",
+            what=f"{what}: too little is accepted to say that it came back; the "
+            f"smallest loss that would have been seen is {seen:.2g} tokens per step",
+        )
     return Check(name=name, verdict="pass", what=what)
 
 

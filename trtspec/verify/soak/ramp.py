@@ -48,11 +48,17 @@ def ramp(
         length = method.draft_length_at(level)
         found.append(Level(in_flight=level, draft_length=length, up=one, down=other))
         if other is not None:
-            checks.append(compare("ramp", f"{level} in flight", one, other))
+            checks.append(compare("ramp", f"{level} in flight", one, other, length))
     return tuple(found), checks
 
 
-def riders(driver: Driver, prompts: Sequence[Prompt], tokens: int, short: int) -> Check:
+def riders(
+    driver: Driver,
+    prompts: Sequence[Prompt],
+    tokens: int,
+    short: int,
+    method: Method,
+) -> Check:
     """Let a few long requests run through a burst, and once more without one.
 
     :param tokens: of the riders' output, as many as are allowed.
@@ -76,7 +82,8 @@ def riders(driver: Driver, prompts: Sequence[Prompt], tokens: int, short: int) -
     alone = driver.keep(chosen, tokens, count)
     before = [n for r, p in zip(alone, places, strict=True) for n in _behind(r, p)]
     where = f"{count} requests that ran through a burst of {most}"
-    return compare("riders", where, pace_of(before), pace_of(after))
+    drafted = method.draft_length_at(count)
+    return compare("riders", where, pace_of(before), pace_of(after), drafted)
 
 
 def _burst(

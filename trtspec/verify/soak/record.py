@@ -32,7 +32,9 @@ class Level(Record):
     """A number of requests kept in flight, on the way up and on the way down."""
 
     in_flight: int = Field(ge=1, description="Requests kept in flight.")
-    draft_length: int = Field(ge=0, description="What the schedule says there.")
+    draft_length: int | None = Field(
+        ge=0, description="What the schedule says there; null: a server's, not known."
+    )
     up: Pace = Field(description="On the way up.")
     down: Pace | None = Field(description="On the way down; null at the top.")
 
@@ -45,6 +47,9 @@ class Requests(Record):
     cancelled: int = Field(ge=0, description="That were cancelled, and ended so.")
     long: int = Field(ge=0, description="With a prompt as long as is allowed.")
     lost: int = Field(ge=0, description="That never ended.")
+    refused: int = Field(
+        default=0, ge=0, description="That a server refused: too many, or too long."
+    )
 
 
 class SoakResult(Record):
@@ -60,7 +65,17 @@ class SoakResult(Record):
     levels: tuple[Level, ...] = Field(description="Every rung of the schedule.")
     requests: Requests = Field(description="Of the random mix.")
     memory_mib: tuple[float, ...] = Field(
-        description="Of the process and its children, each time nothing was running."
+        description="Of the process and its children, each time nothing was running; "
+        "empty: not looked at."
+    )
+    over: Literal["in process", "HTTP"] = Field(
+        default="in process", description="How the engine was loaded."
+    )
+    gauges: tuple[str, ...] = Field(
+        default=(), description="Gauges of the server that were looked at."
+    )
+    not_looked_at: tuple[str, ...] = Field(
+        default=(), description="What could not be looked at, and why."
     )
     seed: int = Field(description="Of the random mix.")
     seconds: float = Field(ge=0, description="How long it took.")

@@ -21,7 +21,7 @@ from trtspec.verify.soak.levels import levels_of
 from trtspec.verify.soak.mix import Mix
 from trtspec.verify.soak.pace import compare
 from trtspec.verify.soak.ramp import pace_at, ramp, riders
-from trtspec.verify.soak.record import Check, Pace, SoakResult, folded
+from trtspec.verify.soak.record import Check, Level, SoakResult, folded
 
 SEGMENTS = 6
 """Parts of the mix; between them nothing runs, and memory is read."""
@@ -67,11 +67,13 @@ def run_soak(
     levels = levels_of(method, runner.max_running)
     found, checks = ramp(driver, fitting, tokens, method, levels)
     longest = max(map(len, fitting))
-    checks.append(riders(driver, fitting, runner.max_total_tokens - longest, tokens))
+    checks.append(
+        riders(driver, fitting, runner.max_total_tokens - longest, tokens, method)
+    )
     readings.append(memory())
     mix = Mix(driver, fitting, tokens, random.Random(seed))
     _segments(mix, began + seconds, clock, lambda: readings.append(memory()))
-    checks += _afterwards(driver, fitting, tokens, found[0].up)
+    checks += _afterwards(driver, fitting, tokens, found[0])
     checks += [mix.check(), look_at_slots(driver, fitting), look_at_memory(readings)]
     verdict, reasons = folded(checks)
     return SoakResult(
@@ -107,8 +109,9 @@ def _is_over(clock: Clock, ends: float) -> bool:
 
 
 def _afterwards(
-    driver: Driver, prompts: Sequence[Prompt], tokens: int, first: Pace
+    driver: Driver, prompts: Sequence[Prompt], tokens: int, first: Level
 ) -> list[Check]:
     """Compare the quiet load with that of the beginning."""
     now = pace_at(driver, prompts, tokens, 1)
-    return [compare("recovery", "one in flight after the mix", first, now)]
+    where = "one in flight after the mix"
+    return [compare("recovery", where, first.up, now, first.draft_length)]

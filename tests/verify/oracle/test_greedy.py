@@ -7,7 +7,7 @@ import pytest
 from tests.verify.arms_fake import questions, tokens
 from trtspec.verify.greedy.tolerance import tolerance_for
 from trtspec.verify.oracle import Oracle, judge_tokens
-from trtspec.verify.oracle_sentences import oracle_lines
+from trtspec.verify.oracle.sentences import oracle_lines
 
 GOOD = (1, 2, 3, 4)
 

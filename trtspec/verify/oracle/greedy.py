@@ -17,6 +17,7 @@ from trtspec.verify.arm import Answer, Question
 from trtspec.verify.greedy.records import Verdict
 from trtspec.verify.greedy.shares import Share, share
 from trtspec.verify.greedy.tolerance import Tolerance
+from trtspec.verify.oracle.logprobs import LogprobArm, judge_logprobs
 
 
 class Shortfall(Protocol):
@@ -68,32 +69,42 @@ class Oracle(Record):
     reference: str = Field(description="What judges: checkpoint, type, libraries.")
     tolerance: Tolerance = Field(description="What counts as a near tie.")
     arms: tuple[OracleArm, ...] = Field(description="The off arm first.")
+    logprobs: tuple[LogprobArm, ...] = Field(
+        default=(),
+        description="Log-probabilities told with the tokens, the off arm's first; "
+        "empty: none were told.",
+    )
 
 
-def judge_tokens(
+def judge_tokens(  # noqa: PLR0917
     answers: Mapping[str, Mapping[str, Answer]],
     questions: Sequence[Question],
     score: Score,
     tolerance: Tolerance,
     reference: str,
+    logprobs: Sequence[LogprobArm] = (),
 ) -> Oracle:
     """Judge the answers of each arm.
 
     :param answers: by arm, the off arm first; then by question.
     :param questions: with token ids as prompts.
     :param reference: what scores, in words.
+    :param logprobs: what came of the log-probabilities, off first.
     """
     arms = tuple(
         _judged(name, given, questions, score, tolerance)
         for name, given in answers.items()
     )
     verdict, reasons = _verdict(arms)
+    if verdict == "pass":  # else it is known already, and better
+        verdict, reasons = judge_logprobs(logprobs)
     return Oracle(
         verdict=verdict,
         reasons=reasons,
         reference=reference,
         tolerance=tolerance,
         arms=arms,
+        logprobs=tuple(logprobs),
     )
 
 
