@@ -37,7 +37,7 @@ COMMANDS = {
     "plan": "Show what build would do, without doing it.",
     "build": "Build an artifact from a recipe; resumes and skips what is unchanged.",
     "run": "Generate from an artifact or recipe.",
-    "serve": "Serve an artifact or recipe of backend pytorch, OpenAI-compatible.",
+    "serve": "Serve an artifact or recipe as OpenAI's API.",
     "bench": "Measure speculation on against off.",
     "tune": "Choose the draft length for a workload.",
     "verify": "Prove that speculation left the output alone.",

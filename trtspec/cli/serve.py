@@ -1,166 +1,128 @@
-"""``trtspec serve``: start trtllm-serve for an artifact, and look after it."""
+"""``trtspec serve``: an artifact as a service that speaks OpenAI's API."""
 
 from __future__ import annotations
 
 import os
-import shlex
 import signal
+from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import click
 
 from trtspec.cli.common import engines_option
-from trtspec.cli.paths import InputPath, OutputPath
-from trtspec.cli.serve_options import Seconds, host_name
+from trtspec.cli.paths import InputPath
+from trtspec.cli.serve_options import (
+    address_options,
+    engine_options,
+    front_options,
+    launch_options,
+    pool_options,
+)
 from trtspec.errors import INTERRUPTED_EXIT_CODE, BackendUnavailableError
+
+_LIBRARIES = ("starlette", "uvicorn", "prometheus_client")
 
 
 @click.command()
 @click.argument("artifact_or_recipe", type=InputPath(path_type=Path))
-@click.option(
-    "--host",
-    callback=host_name,
-    default="127.0.0.1",
-    show_default=True,
-    help="Address to listen on; 0.0.0.0 for all.",
-)
-@click.option(
-    "--port",
-    type=click.IntRange(0, 65535),
-    default=8000,
-    show_default=True,
-    help="Port; 0 chooses a free one.",
-)
-@click.option(
-    "--log",
-    type=OutputPath(),
-    help="File that the server's output is added to; one in the cache if unset.",
-)
-@click.option(
-    "--start-timeout",
-    type=Seconds(zero=False),
-    default=3600.0,
-    show_default=True,
-    help="Seconds until the server must be ready.",
-)
-@click.option(
-    "--stall-timeout",
-    type=Seconds(zero=False),
-    default=600.0,
-    show_default=True,
-    help="Seconds without a new line in the log, until the server is ready.",
-)
-@click.option(
-    "--hang-timeout",
-    type=Seconds(zero=True),
-    default=600.0,
-    show_default=True,
-    help="Seconds without an answer after which a ready server counts as dead; 0: no "
-    "limit.",
-)
-@click.option(
-    "--grace",
-    type=Seconds(zero=True),
-    default=30.0,
-    show_default=True,
-    help="Seconds that requests in flight get to finish at the end.",
-)
-@click.option(
-    "--restarts",
-    type=click.IntRange(0),
-    default=0,
-    show_default=True,
-    help="How often a server that died is started again, after 1, 2, 4, ... seconds.",
-)
-@click.option("--no-canary", is_flag=True, help="Serve without the first request.")
+@address_options
+@front_options
+@launch_options
+@pool_options
+@engine_options
 @engines_option
 @click.option(
     "--json", "as_json", is_flag=True, help="One JSON line when the server is ready."
 )
-def command(
-    *,
-    artifact_or_recipe: Path,
-    host: str,
-    port: int,
-    log: Path | None,
-    start_timeout: float,
-    stall_timeout: float,
-    hang_timeout: float,
-    grace: float,
-    restarts: int,
-    no_canary: bool,
-    engines: str,
-    as_json: bool,
-) -> int:
-    """Serve an artifact of backend pytorch; a recipe is built first.
+def command(artifact_or_recipe: Path, **asked: Any) -> int:
+    """Serve an artifact, OpenAI-compatible; a recipe is built first.
 
-    Starts TensorRT-LLM's OpenAI-compatible server, waits until it answers, sends it one
-    greedy request as a canary, and looks after it. SIGTERM and Ctrl-C end it: requests
-    in flight get --grace seconds, then it is killed with all that it started; a second
-    signal does so at once. SIGKILL of trtspec serve itself ends the server too, but not
-    the processes that the server has started, such as one per GPU: the next trtspec
-    serve ends those. With --json there is one line per start that succeeded.
+    Backends reference and tensorrt run in this process. For backend pytorch
+    trtllm-serve is started on a port of its own and looked after; requests reach it
+    through this server, which refuses what the release would drop in silence. With
+    --off or --with-off there are two of them, one that drafts and one that does not,
+    and each request goes to one: where it says itself ("speculation": {"enabled":
+    false}, the header x-trtspec-speculation: off, or the off artifact's name as model),
+    where it is honoured, by --workload, --off-above-prompt, --off-above-load, else to
+    on. The answer's header x-trtspec-pool says which it was. --direct lets clients talk
+    to trtllm-serve itself.
+
+    The server is ready (GET /ready) when it has answered a few greedy requests, the
+    canary. SIGTERM and Ctrl-C end it: requests in flight get --grace seconds; a second
+    signal ends them at once. SIGKILL of trtspec serve itself ends trtllm-serve too, but
+    not the processes that it has started, such as one per GPU: the next trtspec serve
+    ends those. With --json there is one line per start that succeeded.
 
     A finding that blocks may be ignored when building only: trtspec build RECIPE
     --ignore RULE gives the artifact to serve.
 
     \b
     Examples:
-      trtspec serve recipes/llama-3.1-8b/eagle3.yaml
+      trtspec serve recipes/smollm2-135m/ngram.yaml
       trtspec serve engines/NAME-FINGERPRINT --host 0.0.0.0 --restarts 3
+      trtspec serve tuned.yaml --with-off --gpus on=0 --gpus off=1
 
     Exit codes: 0 ended by SIGTERM; 130 by Ctrl-C; 129 by hangup; 4 not here; 5 the
-    server failed, was not ready in time, or failed the canary.
+    server failed, was not ready in time, or trtllm-serve failed the canary; 7 an engine
+    in this process failed it.
     """  # noqa: D301  click wants the backspace itself
     from trtspec.cli.artifact import open_or_build, terminal_progress
-    from trtspec.cli.serve_greeting import greeter, tell_plan
+    from trtspec.cli.serve_off import off_artifact
+    from trtspec.cli.serve_wishes import front_wish, require_options
     from trtspec.cli.unheard import unheard_progress
-    from trtspec.trtllm.probe import probe
-    from trtspec.trtllm.pytorch.launch.patience import Patience
-    from trtspec.trtllm.pytorch.launch.serving import serving
+    from trtspec.serve.engine.thread import EngineThread
     from trtspec.trtllm.pytorch.launch.state import own_log
     from trtspec.trtllm.pytorch.launch.stop_request import stop_by_signal
-    from trtspec.trtllm.pytorch.launch.supervise import Restarts, supervise
 
-    _refuse_forced_acceptance()  # before a build, which may take hours
-    _require_server(artifact_or_recipe)
-    if log is not None:
-        own_log(log)  # before a build, which may take hours
-    patience = Patience(start_timeout, stall_timeout, grace, hang=hang_timeout)
+    # all of it before a build, which may take hours
+    backend = _backend(artifact_or_recipe)
+    require_options(str(backend), asked)
+    if backend != "reference":
+        _refuse_forced_acceptance()
+    if not asked["direct"]:
+        _require_extra()
+    front = None if asked["direct"] else front_wish(asked)
+    if asked["log"] is not None:
+        own_log(asked["log"])
     # a server must not end because the terminal or a pipe does
     progress = unheard_progress(terminal_progress(err=True, news_only=True))
-    artifact = open_or_build(artifact_or_recipe, engines, progress)
-    with (
-        stop_by_signal() as stop,
-        serving(
-            artifact,
-            probe(),
-            host=host,
-            port=port,
-            log=log,
-            patience=patience,
-            stop=stop,
-            progress=progress,
-        ) as plan,
-    ):
-        caveats = tell_plan(plan, progress)
-        came_up = greeter(artifact, caveats, not no_canary, as_json, progress)
-        supervise(plan.make, came_up, Restarts(restarts), stop, progress)
+    engine = EngineThread()  # a build computes, too: see there why it must not be ours
+    artifact = engine.call(
+        partial(open_or_build, artifact_or_recipe, asked["engines"], progress)
+    )
+    off = off_artifact(artifact_or_recipe, artifact, asked, progress)
+    with stop_by_signal() as stop:
+        if front is None:
+            from trtspec.cli.serve_direct import serve_direct
+
+            serve_direct(artifact, asked, stop, progress)
+        elif backend == "pytorch":
+            from trtspec.cli.serve_proxied import pool_names, serve_proxied
+
+            pools = pool_names(artifact, off)
+            serve_proxied(pools, asked, front, stop, progress)
+        else:
+            from trtspec.cli.serve_in_process import serve_in_process
+            from trtspec.cli.serve_wishes import in_process_wish
+
+            wish = in_process_wish(asked, front)
+            serve_in_process(artifact, wish, engine, stop, progress)
     return _exit_code(stop.signal)
 
 
-def _require_server(path: Path) -> None:
-    """Refuse a backend without a server before anything is built.
+def _require_extra() -> None:
+    """Refuse to serve without the libraries for it.
 
-    :raises BackendUnavailableError: for the other backends.
+    :raises BackendUnavailableError: naming those that are missing.
     """
-    backend = _backend(path)
-    if backend != "pytorch":
+    missing = [name for name in _LIBRARIES if find_spec(name) is None]
+    if missing:
         raise BackendUnavailableError(
-            f"serve is not in this version of trtspec for backend {backend}",
-            allowed="pytorch",
-            action=f"generate with trtspec run {shlex.quote(str(path))}, or set "
-            "backend: pytorch",
+            f"{', '.join(missing)} not installed",
+            where="trtspec serve",
+            action="pip install 'trtspec[serve]'",
         )
 
 

@@ -46,7 +46,7 @@ def greeter(
     say, say_line = unheard(click.echo), unheard(print_line)
 
     def came_up(server: Server) -> None:
-        canary = _canary(artifact, server) if with_canary else None
+        canary = send_canary(artifact, server) if with_canary else None
         if canary:
             for line in canary_lines(artifact, canary):
                 progress.line(line)
@@ -58,8 +58,12 @@ def greeter(
     return came_up
 
 
-def _canary(artifact: Artifact, server: Server) -> Canary:
-    """Send the canary, no longer than the artifact has room for."""
+def send_canary(artifact: Artifact, server: Server) -> Canary:
+    """Send the canary, no longer than the artifact has room for.
+
+    :raises RunError: if it fails, or the server ends meanwhile.
+    :raises Stopped: if somebody asked for an end meanwhile.
+    """
     most = min(MAX_TOKENS, room_for_output(artifact))
     return server.canary(_messages(artifact), most)
 

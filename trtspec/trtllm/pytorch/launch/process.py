@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,15 +34,23 @@ class ServerProcess:
     when that thread ends.
 
     :param folder: where a note is kept of what runs, for ``end_left_running``.
+    :param variables: of its environment, over ours.
     :raises RunError: if it cannot be started.
     """
 
     def __init__(
-        self, command: Sequence[str], *, directory: Path, log: Path, folder: Path
+        self,
+        command: Sequence[str],
+        *,
+        directory: Path,
+        log: Path,
+        folder: Path,
+        variables: Mapping[str, str] | None = None,
     ) -> None:
         self._folder = folder
         self._cleanup = ExitStack()
-        environment = self._cleanup.enter_context(noted(folder, os.environ))
+        given = {**os.environ, **(variables or {})}
+        environment = self._cleanup.enter_context(noted(folder, given))
         try:
             with log.open("ab") as output:
                 self._process = subprocess.Popen(  # noqa: S603 - no shell

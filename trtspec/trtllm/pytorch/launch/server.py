@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TypeVar
 
 from packaging.version import Version
 
@@ -25,6 +27,7 @@ from trtspec.trtllm.pytorch.launch.startup import NotReady, wait_until_ready
 from trtspec.trtllm.pytorch.launch.stop_request import StopRequest
 
 NAME = "trtllm-serve"
+ResultT = TypeVar("ResultT")
 _LOOK_SECONDS = 0.1
 _LAST_BREATH_SECONDS = 2.0
 
@@ -42,6 +45,7 @@ class Server:
     :param directory: the artifact.
     :param log: an existing file that its output is added to.
     :param folder: keeps the note of what runs; see ``state.server_folder``.
+    :param variables: of its environment, over ours.
     :param stop: looked at in every wait.
     :ivar model: the name that clients ask for, once it is ready.
     """
@@ -55,6 +59,7 @@ class Server:
         version: Version,
         log: Path,
         folder: Path,
+        variables: Mapping[str, str] | None = None,
         patience: Patience = USUAL_PATIENCE,
         stop: StopRequest | None = None,
         progress: Progress = SILENT,
@@ -64,6 +69,7 @@ class Server:
         self.model = ""
         self._command, self._directory, self._folder = command, directory, folder
         self._version, self._patience, self._progress = version, patience, progress
+        self._variables = variables
         self._stop = stop or StopRequest()
         self._process: ServerProcess | None = None
 
@@ -115,6 +121,7 @@ class Server:
             directory=self._directory,
             log=self.log,
             folder=self._folder,
+            variables=self._variables,
         )
         try:
             self.model = wait_until_ready(
@@ -140,15 +147,24 @@ class Server:
         def ask() -> Canary:
             return run_canary(self.address, self.model, messages, patience, max_tokens)
 
-        result = in_background(ask)
+        return self.meanwhile(ask, "in the canary")
+
+    def meanwhile(self, work: Callable[[], ResultT], when: str) -> ResultT:
+        """Do something that needs the server, and see that it still runs.
+
+        :param when: what it is, for messages.
+        :raises RunError: as the work does, or if the server ends meanwhile.
+        :raises Stopped: if somebody asked for an end meanwhile.
+        """
+        result = in_background(work)
         while not result.done():
-            self._require_running("in the canary")
+            self._require_running(when)
             self._pause()
         try:
             return result.result()
         except RunError:
             self._wait_for_last_breath()
-            self._require_running("in the canary")
+            self._require_running(when)
             raise
 
     def failure(self, what: str) -> RunError:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from packaging.version import Version
@@ -36,6 +36,7 @@ class Serving:
     """All that a server of an artifact is made with; one may be made after another.
 
     :param folder: keeps the note of what runs; see ``state.server_folder``.
+    :param variables: of the server's environment, over ours.
     """
 
     artifact: Artifact
@@ -46,6 +47,7 @@ class Serving:
     patience: Patience = USUAL_PATIENCE
     stop: StopRequest | None = None
     progress: Progress = SILENT
+    variables: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def make(self) -> Server:
         """Give a server that was not started yet.
@@ -70,6 +72,7 @@ class Serving:
             version=version,
             log=self.log,
             folder=self.folder,
+            variables=self.variables,
             patience=self.patience,
             stop=self.stop,
             progress=self.progress,
@@ -87,6 +90,7 @@ def serving(
     patience: Patience = USUAL_PATIENCE,
     stop: StopRequest | None = None,
     progress: Progress = SILENT,
+    variables: Mapping[str, str] | None = None,
 ) -> Iterator[Serving]:
     """Prepare to serve an artifact: port, folder of notes, log.
 
@@ -95,6 +99,8 @@ def serving(
 
     :param port: 0 chooses a free one.
     :param log: a file that the server's output is added to; one in the cache if None.
+    :param variables: of the server's environment, over ours, such as
+        CUDA_VISIBLE_DEVICES.
     :raises TrtspecError: as ``serving_version`` does.
     :raises UsageError: if another ``trtspec serve`` does it, the host is not here, or
         the log or the cache cannot be written.
@@ -112,6 +118,7 @@ def serving(
             patience,
             stop,
             progress,
+            variables or {},
         )
 
 

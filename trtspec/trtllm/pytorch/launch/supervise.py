@@ -16,6 +16,11 @@ from trtspec.trtllm.pytorch.launch.stop_request import StopRequest
 _LOOK_SECONDS = 0.1
 _LOOKS_PER_QUESTION = 100
 _ANSWER_SECONDS = 5.0
+WentDown = Callable[[TrtspecError, float], None]
+
+
+def _nobody(failure: TrtspecError, wait: float) -> None:
+    """Tell nobody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +47,8 @@ def supervise(
     restarts: Restarts,
     stop: StopRequest,
     progress: Progress,
+    *,
+    went_down: WentDown = _nobody,
 ) -> None:
     """Serve until somebody asks for an end, with nothing left running after it.
 
@@ -50,6 +57,8 @@ def supervise(
     :param make: gives a server that was not started yet.
     :param came_up: told of a server that is ready; a RunError of it, such as a failed
         canary, counts as a start that failed.
+    :param went_down: told how a server failed: as soon as one that was ready is gone,
+        and again when it is known in how many seconds the next one is started.
     :raises RunError: if the server failed and no restart is left.
     :raises UsageError: if the port is taken at the first start.
     """
@@ -58,7 +67,7 @@ def supervise(
     while True:
         try:
             with make() as server:
-                _serve(server, came_up, stop, progress)
+                _serve(server, came_up, stop, progress, went_down=went_down)
             return
         except _Died as died:
             was_ready, failure = True, died.failure
@@ -73,6 +82,7 @@ def supervise(
         done += 1
         said = f"restart {done} of {restarts.most} in {wait:g} s"
         progress.line(f"{failure.problems[0].what}\n{said}")
+        went_down(failure, wait)
         if stop.pause(wait):
             return
 
@@ -90,6 +100,8 @@ def _serve(
     came_up: Callable[[Server], None],
     stop: StopRequest,
     progress: Progress,
+    *,
+    went_down: WentDown,
 ) -> None:
     """Run one server to the end that somebody asks for.
 
@@ -103,7 +115,9 @@ def _serve(
     except Stopped:
         why = ""
     if why:
-        raise _Died(server.failure(why))
+        failure = server.failure(why)
+        went_down(failure, 0.0)
+        raise _Died(failure)
     progress.line(f"stopping {NAME}; requests in flight get {server.grace:g} s")
     asked = stop.times
     if not server.terminate():

@@ -1,0 +1,1 @@
+"""One front before servers of TensorRT-LLM: pools, routing, screening, counters."""
