@@ -17,9 +17,13 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
+import docs_cli
+import docs_concepts
 import docs_init
 import docs_methods
+import docs_recipe
 import docs_releases
+import docs_troubles
 from packaging.version import Version
 
 from trtspec.methods import (
@@ -162,6 +166,10 @@ MAKERS: dict[str, Callable[..., Iterator[str]]] = {
     "method-matrix": docs_methods.matrix,
     "method-reasons": docs_methods.why_lossy,
     "method-json": docs_methods.described,
+    **docs_cli.MAKERS,
+    **docs_concepts.MAKERS,
+    **docs_recipe.MAKERS,
+    **docs_troubles.MAKERS,
 }
 
 

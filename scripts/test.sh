@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/common.sh
 
-install demo,dev
+install demo,dev,docs
 if [ $# -gt 0 ]; then exec "$VENV/bin/python" -m pytest "$@"; fi
 say "The slow tests fetch the demo model (93 MB, once)."
 "$VENV/bin/ruff" check .

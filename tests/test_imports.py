@@ -77,6 +77,7 @@ COMMANDS = [
     "tune",
     "verify",
     "report",
+    "serve",
 ]
 
 

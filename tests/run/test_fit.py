@@ -7,7 +7,7 @@ import pytest
 from tests.trtllm.engine_recipes import recipe
 from trtspec.errors import UsageError
 from trtspec.run import Request, SamplingParams
-from trtspec.run.fit import refuse_controls, require_fit
+from trtspec.run.fit import refuse_controls, refuse_logprobs, require_fit
 
 
 def request(own):
@@ -81,3 +81,13 @@ def test_a_request_changes_only_what_its_drafter_honours(changes, said):
     (problem,) = caught.value.problems
     assert f"the request changes {said}" in problem.what
     assert problem.allowed == "nothing of its own"
+
+
+def test_log_probabilities_are_refused_where_the_engine_gives_none():
+    refuse_logprobs(Request("r", (1, 2), 4), "tensorrt")
+    for wanted in (0, 5):
+        with pytest.raises(UsageError) as caught:
+            refuse_logprobs(Request("r", (1, 2), 4, logprobs=wanted), "tensorrt")
+        (problem,) = caught.value.problems
+        assert "backend tensorrt gives no log-probabilities" in problem.what
+        assert problem.allowed == "requests without logprobs"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -73,3 +74,12 @@ def test_it_is_empty_when_nobody_waits_or_runs(queue):
     queue.clear()
     assert not queue
     assert queue.next == []
+
+
+def test_a_request_has_joined_when_it_got_its_place(queue):
+    before = time.perf_counter()
+    first, second = queue.join(2)
+    (third,) = queue.waiting
+    assert before <= first.completion.joined_at <= time.perf_counter()
+    assert first.completion.joined_at == second.completion.joined_at
+    assert third.completion.joined_at == 0

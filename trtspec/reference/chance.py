@@ -34,7 +34,9 @@ class SeededChance:
     """
 
     def __init__(self, seed: int, apart: str | None = None) -> None:
-        self._random = random.Random(seed if apart is None else f"{seed} {apart}")
+        # as text, for random takes -1 for 1
+        text = str(seed) if apart is None else f"{seed} {apart}"
+        self._random = random.Random(seed if apart is None and seed >= 0 else text)
 
     def flip(self, probability: float) -> bool:
         """Come out True with the given probability (never at 0, always at 1)."""

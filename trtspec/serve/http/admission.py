@@ -26,6 +26,11 @@ class Admission:
         self.inside = 0
 
     @property
+    def most(self) -> int:
+        """Answers that fit in if nobody else is inside."""
+        return self._places + self._waiting
+
+    @property
     def running(self) -> int:
         """Requests that have a place, as far as is known from outside the engine."""
         return min(self.inside, self._places)
@@ -57,7 +62,7 @@ class Admission:
 
         :raises RefusalError: 429.
         """
-        if self.inside + count > self._places + self._waiting:
+        if self.inside + count > self.most:
             raise self._refusal()
 
     def retry_after(self) -> int:

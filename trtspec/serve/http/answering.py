@@ -24,6 +24,7 @@ from trtspec.serve.openai.errors import (
     UNAVAILABLE,
     RefusalError,
 )
+from trtspec.serve.openai.fields import Common
 from trtspec.serve.service import Service
 from trtspec.serve.writing.base import Choice, Head, Writer, usage_of
 
@@ -63,13 +64,13 @@ class Answering:
         finally:
             self.close()
 
-    async def stream(self, http: HttpRequest, with_usage: bool) -> Response:
+    async def stream(self, http: HttpRequest, body: Common) -> Response:
         """Answer in events; what fails before the first one has its own status.
 
         :raises RefusalError: if there is no answer.
         :raises ClientDisconnect: if nobody waits for it any more.
         """
-        events = self._events(with_usage)
+        events = self._events(body.usage_wanted, body.usage_everywhere)
         try:
             first = await unless_gone(http.receive, anext(events))
         except BaseException:
@@ -93,14 +94,17 @@ class Answering:
             self.writer.whole(self._all, usage), media_type="application/json"
         )
 
-    async def _events(self, with_usage: bool) -> AsyncGenerator[bytes, None]:
+    async def _events(
+        self, usage_wanted: bool, usage_everywhere: bool
+    ) -> AsyncGenerator[bytes, None]:
         begun = False
         try:
             async for choice, chunk in self._chunks():
-                if (piece := self.writer.piece(choice, chunk)) is not None:
+                usage = usage_of(self.head, self._all) if usage_everywhere else None
+                if (piece := self.writer.piece(choice, chunk, usage)) is not None:
                     begun = True
                     yield event(piece)
-            if with_usage:
+            if usage_wanted:
                 yield event(self.writer.last(usage_of(self.head, self._all)))
             yield DONE
         except RefusalError as refusal:

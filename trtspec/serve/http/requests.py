@@ -14,6 +14,8 @@ from trtspec.serve.openai.fields import MAX_SEED, Common
 from trtspec.serve.service import Service
 
 _CONTEXT = "context_length_exceeded"
+TOGETHER = "unsupported_combination"
+"""What is allowed by itself, but not beside something else of the request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,18 +45,25 @@ def require_model(service: Service, name: str) -> None:
         )
 
 
+def most_choices(service: Service) -> int:
+    """How many answers a request may have: more would not fit in at any time."""
+    return min(service.limits.choices, service.admission.most)
+
+
 def require_choices(service: Service, body: Common, prompts: int) -> int:
     """Give the answers per prompt, if all of them together are not too many.
 
     :raises RefusalError: 400.
     """
     each = body.n or 1
-    if each * prompts > service.limits.choices:
+    most = most_choices(service)
+    if each * prompts > most:
         raise RefusalError(
             BAD_REQUEST,
             f"{prompts} prompts with n = {each} are {each * prompts} answers; allowed "
-            f"are {service.limits.choices}: send several requests",
+            f"are {most}: send several requests",
             param="n" if each > 1 else "prompt",
+            code=TOGETHER,
         )
     return each
 
@@ -106,7 +115,9 @@ def _output_tokens(
 ) -> int:
     limits = service.recipe.limits
     if not prompt:
-        raise RefusalError(BAD_REQUEST, "the prompt has no tokens", param="prompt")
+        raise RefusalError(
+            BAD_REQUEST, "the prompt has no tokens", param="prompt", code="empty_prompt"
+        )
     if len(prompt) > limits.max_input_tokens:
         raise RefusalError(
             BAD_REQUEST,

@@ -16,6 +16,7 @@ from trtspec.serve.http.answering import Answering
 from trtspec.serve.http.body import read_document
 from trtspec.serve.http.request_log import Entry
 from trtspec.serve.http.requests import (
+    TOGETHER,
     Wanted,
     engine_requests,
     require_choices,
@@ -61,7 +62,10 @@ class Routes:
         require_choices(self.service, body, 1)
         if body.top_logprobs and not body.logprobs:
             raise RefusalError(
-                BAD_REQUEST, "top_logprobs needs logprobs: true", param="top_logprobs"
+                BAD_REQUEST,
+                "top_logprobs needs logprobs: true",
+                param="top_logprobs",
+                code=TOGETHER,
             )
         messages = [message.for_template() for message in body.messages]
         _entry(http).text = messages
@@ -162,7 +166,10 @@ class Routes:
         entry.stream = bool(body.stream)
         if body.stream_options is not None and not body.stream:
             raise RefusalError(
-                BAD_REQUEST, "stream_options needs stream: true", param="stream_options"
+                BAD_REQUEST,
+                "stream_options needs stream: true",
+                param="stream_options",
+                code=TOGETHER,
             )
         requests = engine_requests(service, body, wanted, entry.id)
         head = self._head(entry, requests[0].speculate, body, wanted.prompts)
@@ -172,7 +179,7 @@ class Routes:
             service, head, kind(head), requests, body.n or 1, entry, place
         )
         if body.stream:
-            return await answering.stream(http, body.usage_wanted)
+            return await answering.stream(http, body)
         return await answering.whole(http)
 
     def _head(

@@ -22,7 +22,9 @@ _EXTENSIONS = frozenset({"speculation", "token_ids", "prompt_token_ids"})
 class Part(BaseModel):
     """A part of an answer."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(
+        frozen=True, json_schema_serialization_defaults_required=True
+    )
     left_out: ClassVar[frozenset[str]] = frozenset()
     """Fields that are not written if they are null."""
 
@@ -45,9 +47,7 @@ class Part(BaseModel):
         schema = handler(cast("CoreSchema", fields))
         described = handler.resolve_ref_schema(schema)
         described["required"] = [
-            name
-            for name in described.get("required", ())
-            if name not in cls.left_out
+            name for name in described.get("required", ()) if name not in cls.left_out
         ]
         return schema
 

@@ -8,11 +8,11 @@ from pydantic import Field
 
 from trtspec.serve.openai.fields import (
     MAX_LOGPROBS,
+    WHOLE,
     Common,
     Document,
     Flag,
     Role,
-    Whole,
 )
 
 
@@ -52,17 +52,22 @@ class ChatRequest(Common):
     messages: Annotated[
         list[ChatMessage], Field(min_length=1, max_length=1000, fail_fast=True)
     ]
-    max_completion_tokens: Annotated[Whole, Field(ge=1)] | None = Field(
-        default=None,
-        description="Most output tokens; as many as there is room for if not given.",
+    max_completion_tokens: Annotated[int, Field(strict=True, ge=1), WHOLE] | None = (
+        Field(
+            default=None,
+            description="Most output tokens; as many as there is room for if not "
+            "given.",
+        )
     )
-    max_tokens: Annotated[Whole, Field(ge=1)] | None = Field(
+    max_tokens: Annotated[int, Field(strict=True, ge=1), WHOLE] | None = Field(
         default=None, description="Older name of max_completion_tokens."
     )
     logprobs: Flag | None = Field(
         default=None, description="Give each token's log-probability."
     )
-    top_logprobs: Annotated[Whole, Field(ge=0, le=MAX_LOGPROBS)] | None = Field(
+    top_logprobs: (
+        Annotated[int, Field(strict=True, ge=0, le=MAX_LOGPROBS), WHOLE] | None
+    ) = Field(
         default=None,
         description="Give those of so many of the likeliest tokens, too; needs "
         "logprobs.",

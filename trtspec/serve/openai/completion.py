@@ -6,12 +6,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from trtspec.serve.openai.fields import MAX_LOGPROBS, Common, Whole
+from trtspec.serve.openai.fields import FALSE, MAX_LOGPROBS, WHOLE, Common
 
 USUAL_TOKENS = 16
 """Most output tokens of a completion that does not say; as in OpenAI's API."""
 
-TokenId = Annotated[int, Field(ge=0, strict=True)]
+TokenId = Annotated[int, Field(ge=0, strict=True), WHOLE]
 Tokens = Annotated[list[TokenId], Field(min_length=1, fail_fast=True)]
 Text = Annotated[str, Field(min_length=1, strict=True)]
 
@@ -25,17 +25,23 @@ class CompletionRequest(Common):
         | Annotated[list[Text], Field(min_length=1, fail_fast=True)]
         | Annotated[list[Tokens], Field(min_length=1, fail_fast=True)]
     ) = Field(description="Text or token ids, or several of either.")
-    max_tokens: Annotated[Whole, Field(ge=1)] | None = Field(
+    max_tokens: Annotated[int, Field(strict=True, ge=1), WHOLE] | None = Field(
         default=None, description=f"Most output tokens; {USUAL_TOKENS} if not given."
     )
-    logprobs: Annotated[Whole, Field(ge=0, le=MAX_LOGPROBS)] | None = Field(
+    logprobs: (
+        Annotated[int, Field(strict=True, ge=0, le=MAX_LOGPROBS), WHOLE] | None
+    ) = Field(
         default=None,
         description="Give each token's log-probability, and those of so many of the "
         "likeliest.",
     )
-    echo: Literal[False] | None = Field(default=None, description="Only false.")
+    echo: Annotated[Literal[False], FALSE] | None = Field(
+        default=None, description="Only false."
+    )
     suffix: Literal[""] | None = Field(default=None, description="Only empty.")
-    best_of: Literal[1] | None = Field(default=None, description="Only 1.")
+    best_of: Annotated[int, Field(strict=True, ge=1, le=1), WHOLE] | None = Field(
+        default=None, description="Only 1."
+    )
 
     @property
     def prompts(self) -> list[str | list[int]]:

@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     from trtspec.serve.service import Service
 
 _REF = "#/components/schemas/{model}"
+_EVENTS = {
+    "description": "Server-sent events: the data of each is a chunk as JSON, an error "
+    "document, or [DONE] at the end.",
+    "properties": {"data": {"type": "string"}},  # of an event, for who reads them so
+}
 _REFUSALS = {
     "400": "The request cannot be answered as it is.",
     "401": "No valid API key.",
@@ -42,13 +47,13 @@ def openapi(service: Service) -> str:
     document = _document()
     schemas = document["components"]["schemas"]
     limits = service.recipe.limits
-    most = limits.max_total_tokens - limits.max_input_tokens
     for name in ("ChatRequest", "CompletionRequest"):
         fields = schemas[name]["properties"]
         fields["model"]["enum"] = [service.name]
-        _limit(fields["n"], service.limits.choices)
+        _limit(fields["n"], min(service.limits.choices, service.admission.most))
         for field in {"max_tokens", "max_completion_tokens"} & set(fields):
-            _limit(fields[field], most)
+            _limit(fields[field], limits.max_total_tokens - 1)
+    _limit_prompts(schemas["CompletionRequest"]["properties"]["prompt"], service)
     longest = service.recipe.speculation.longest_draft
     if "draft_length" in service.recipe.speculation.of_request:
         _limit(schemas["AskedSpeculation"]["properties"]["draft_length"], longest)
@@ -60,10 +65,27 @@ def openapi(service: Service) -> str:
 
 
 def _limit(field: dict[str, Any], most: int) -> None:
-    """Say the largest value that always fits."""
+    """Say the largest value that is ever taken."""
     for choice in field.get("anyOf", [field]):
         if choice.get("type") == "integer":
             choice["maximum"] = most
+
+
+def _limit_prompts(field: dict[str, Any], service: Service) -> None:
+    """Say how many prompts, of how many and which tokens, are ever taken."""
+    for prompts in field["anyOf"]:
+        if prompts["type"] == "array":
+            items = prompts["items"]
+            prompts["maxItems"] = service.limits.choices
+            if items["type"] == "integer":
+                _limit_tokens(prompts, service)
+            elif items["type"] == "array":
+                _limit_tokens(items, service)
+
+
+def _limit_tokens(prompt: dict[str, Any], service: Service) -> None:
+    prompt["maxItems"] = service.recipe.limits.max_input_tokens
+    prompt["items"]["maximum"] = service.codec.vocabulary - 1
 
 
 def _document() -> dict[str, Any]:
@@ -143,7 +165,7 @@ def _paths() -> dict[str, Any]:
 
 def _generating(summary: str, asked: str, answered: str) -> dict[str, Any]:
     answer = _answer("The answer, or its events.", answered)
-    answer["content"]["text/event-stream"] = {"schema": {"type": "string"}}
+    answer["content"]["text/event-stream"] = {"schema": _EVENTS}
     return {
         "summary": summary,
         "security": [{"key": []}],

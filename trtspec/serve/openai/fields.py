@@ -20,38 +20,53 @@ class Document(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
+def _integral(value: object) -> object:
+    """JSON has one kind of number: take 1.0 where 1 is meant."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+WHOLE = BeforeValidator(_integral)
+"""Stands behind the bounds of a strict int, which pydantic else describes wrongly."""
+
+
+def _flag(value: object) -> object:
+    """Refuse 0 where false is meant, which are equal in Python."""
+    if value is not False:
+        raise ValueError("only false is taken")
+    return value
+
+
+FALSE = BeforeValidator(_flag)
+Flag = Annotated[bool, Field(strict=True)]
+Number = Annotated[float, Field(strict=True)]
+NoNumber = Annotated[float, Field(ge=0, le=0, strict=True)]
+"""A control that this engine does not have: only its neutral value is taken."""
+NoMultiplier = Annotated[float, Field(ge=1, le=1, strict=True)]
+
+
 class StreamOptions(Document):
     """What a stream tells beside its text."""
 
-    include_usage: bool = Field(
+    include_usage: Flag = Field(
         default=False, description="Send a last chunk with the token counts."
+    )
+    continuous_usage_stats: Flag = Field(
+        default=False,
+        description="Give the token counts until then in every chunk, as vLLM and "
+        "TensorRT-LLM do. An extension.",
     )
 
 
 class AskedSpeculation(Document):
     """This request's own speculation; an extension of trtspec."""
 
-    enabled: bool = Field(
+    enabled: Flag = Field(
         default=True, description="false decodes without drafting: the off arm."
     )
-    draft_length: int | None = Field(
+    draft_length: Annotated[int, Field(strict=True, ge=1), WHOLE] | None = Field(
         default=None,
-        ge=1,
         description="Tokens proposed per step, up to what the artifact was built for.",
     )
-
-
-def _integral(value: object) -> object:
-    """JSON has one kind of number: take 1.0 where 1 is meant."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-Whole = Annotated[int, BeforeValidator(_integral), Field(strict=True)]
-Flag = Annotated[bool, Field(strict=True)]
-Number = Annotated[float, Field(strict=True)]
-NoNumber = Annotated[float, Field(ge=0, le=0, strict=True)]
-"""A control that this engine does not have: only its neutral value is taken."""
-NoMultiplier = Annotated[float, Field(ge=1, le=1, strict=True)]
 
 
 class Common(Document):
@@ -66,16 +81,20 @@ class Common(Document):
     top_p: Annotated[float, Field(gt=0, le=1, strict=True)] | None = Field(
         default=None, description="Nucleus mass; 1 if not given."
     )
-    top_k: Annotated[Whole, Field(ge=-1, le=1_000_000)] | None = Field(
-        default=None,
-        description="Keep the k likeliest tokens; 0 or -1 keeps all. An extension.",
+    top_k: Annotated[int, Field(strict=True, ge=-1, le=1_000_000), WHOLE] | None = (
+        Field(
+            default=None,
+            description="Keep the k likeliest tokens; 0 or -1 keeps all. An extension.",
+        )
     )
-    seed: Annotated[Whole, Field(ge=-MAX_SEED - 1, le=MAX_SEED)] | None = Field(
+    seed: (
+        Annotated[int, Field(strict=True, ge=-MAX_SEED - 1, le=MAX_SEED), WHOLE] | None
+    ) = Field(
         default=None,
         description="Seed of the request; choice i draws from the i-th seed after it. "
         "Chosen by chance if not given.",
     )
-    n: Annotated[Whole, Field(ge=1)] | None = Field(
+    n: Annotated[int, Field(strict=True, ge=1), WHOLE] | None = Field(
         default=None, description="Answers per prompt."
     )
     stop: StopText | Annotated[list[StopText], Field(max_length=MAX_STOPS)] | None = (
@@ -124,6 +143,12 @@ class Common(Document):
     def usage_wanted(self) -> bool:
         """Whether a stream ends with the token counts."""
         return bool(self.stream_options and self.stream_options.include_usage)
+
+    @property
+    def usage_everywhere(self) -> bool:
+        """Whether each chunk of a stream has the token counts until then."""
+        options = self.stream_options
+        return bool(options and options.continuous_usage_stats)
 
 
 MISSING_CONTROLS = frozenset(

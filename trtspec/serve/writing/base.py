@@ -60,8 +60,13 @@ class Writer(Protocol):
         """Write the answer in one document."""
         ...
 
-    def piece(self, choice: Choice, chunk: Chunk) -> str | None:
-        """Write what a chunk brought; None if it brought nothing to tell."""
+    def piece(
+        self, choice: Choice, chunk: Chunk, usage: Usage | None = None
+    ) -> str | None:
+        """Write what a chunk brought; None if it brought nothing to tell.
+
+        :param usage: token counts until then, if the chunk is to have them.
+        """
         ...
 
     def last(self, usage: Usage) -> str:

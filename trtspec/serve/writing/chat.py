@@ -38,7 +38,9 @@ class ChatWriter:
             prompt_token_ids=list(head.prompts[0]) if head.token_ids else None,
         ).model_dump_json()
 
-    def piece(self, choice: Choice, chunk: Chunk) -> str | None:
+    def piece(
+        self, choice: Choice, chunk: Chunk, usage: Usage | None = None
+    ) -> str | None:
         """Write what a chunk brought; None if it brought nothing to tell."""
         if not has_news(chunk, self._head):
             return None
@@ -54,7 +56,7 @@ class ChatWriter:
             token_ids=list(chunk.tokens) if self._head.token_ids else None,
         )
         prompt = list(self._head.prompts[0]) if first and self._head.token_ids else None
-        return self._chunk([written], prompt=prompt)
+        return self._chunk([written], usage, prompt)
 
     def last(self, usage: Usage) -> str:
         """Write the chunk that has the token counts only."""

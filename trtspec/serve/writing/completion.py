@@ -32,14 +32,15 @@ class CompletionWriter:
             written.append(self._choice(choice, everything, first=True))
         return self._answer(written, usage).model_dump_json()
 
-    def piece(self, choice: Choice, chunk: Chunk) -> str | None:
+    def piece(
+        self, choice: Choice, chunk: Chunk, usage: Usage | None = None
+    ) -> str | None:
         """Write what a chunk brought; None if it brought nothing to tell."""
         if not has_news(chunk, self._head):
             return None
         first, choice.begun = not choice.begun, True
-        return self._answer(
-            [self._choice(choice, chunk, first=first)]
-        ).model_dump_json()
+        written = self._choice(choice, chunk, first=first)
+        return self._answer([written], usage).model_dump_json()
 
     def last(self, usage: Usage) -> str:
         """Write the chunk that has the token counts only."""
