@@ -102,9 +102,9 @@ def main() -> int:
                     options.transformers,
                     artifact.target.resolve(),
                     artifact.recipe.target.dtype,
-                    options.threads,
-                    options.transformers_option,
                     server_log,
+                    threads=options.threads,
+                    options=options.transformers_option,
                 )
             )
             peer = Target("transformers", peer_url, peer_model)

@@ -28,7 +28,10 @@ ORDER = [
     "report",
     "cli",
 ]
-HEAVY = {"starlette", "uvicorn", "prometheus_client", "torch", "transformers", "scipy", "accelerate", "gguf", "tensorrt_llm"}
+HEAVY = {
+    *("torch", "transformers", "scipy", "accelerate", "gguf", "tensorrt_llm"),
+    *("starlette", "uvicorn", "prometheus_client"),
+}
 
 
 def imports_of(path: Path):

@@ -43,9 +43,10 @@ def transformers_serve(
     python: Path,
     model: Path,
     dtype: str,
+    log: IO[str],
+    *,
     threads: int,
     options: Sequence[str],
-    log: IO[str],
 ) -> Iterator[tuple[str, str]]:
     """Serve a model directory with ``transformers serve`` on the CPU.
 

@@ -7,7 +7,7 @@ import signal
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,6 +21,9 @@ from trtspec.cli.serve_options import (
     pool_options,
 )
 from trtspec.errors import INTERRUPTED_EXIT_CODE, BackendUnavailableError
+
+if TYPE_CHECKING:
+    from trtspec.build.progress import Progress
 
 _LIBRARIES = ("starlette", "uvicorn", "prometheus_client")
 
@@ -88,6 +91,8 @@ def command(artifact_or_recipe: Path, **asked: Any) -> int:
         own_log(asked["log"])
     # a server must not end because the terminal or a pipe does
     progress = unheard_progress(terminal_progress(err=True, news_only=True))
+    if front is not None and not front.keys:
+        _warn_of_open_door(asked["host"], progress)
     engine = EngineThread()  # a build computes, too: see there why it must not be ours
     artifact = engine.call(
         partial(open_or_build, artifact_or_recipe, asked["engines"], progress)
@@ -110,6 +115,15 @@ def command(artifact_or_recipe: Path, **asked: Any) -> int:
             wish = in_process_wish(asked, front)
             serve_in_process(artifact, wish, engine, stop, progress)
     return _exit_code(stop.signal)
+
+
+def _warn_of_open_door(host: str, progress: Progress) -> None:
+    if host in {"localhost", "::1"} or host.startswith("127."):
+        return
+    progress.line(
+        f"WARNING: everyone who reaches {host} may send requests; set an API key "
+        "(--api-key-file), or keep to 127.0.0.1"
+    )
 
 
 def _require_extra() -> None:

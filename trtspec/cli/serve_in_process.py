@@ -17,6 +17,7 @@ from trtspec.cli.json_output import print_line
 from trtspec.cli.runners import runner_for
 from trtspec.cli.serve_canary import Looked, canary_words, look_at_server
 from trtspec.cli.unheard import unheard
+from trtspec.methods import lossy_reason
 from trtspec.run import Runner
 from trtspec.run.recipe_runner import RecipeRunner
 from trtspec.run.tokens import TextCodec
@@ -152,6 +153,8 @@ class _Arrival:
 
     def tell(self) -> None:
         """Say where it is served."""
+        for reason in lossy_reasons(self.artifact):
+            self.progress.line(f"WARNING: lossy output: {reason}")
         for line in canary_words(self.canary) if self.canary else ():
             self.progress.line(line)
         if self.wish.as_json:
@@ -165,10 +168,26 @@ class _Arrival:
             "url": self.address.url,
             "model": self.service.name,
             "artifact": self.artifact.name,
+            "lossy": lossy_reasons(self.artifact),
             "canary": found.model_dump(mode="json") if found else None,
         }
 
     def _greeting(self) -> str:
         url, model = self.address.url, self.service.name
         example = curl_command(self.artifact, url, model)
-        return f"{self.artifact.name} is served at {url}\n  {example}"
+        mark = " (lossy: see the warning above)" if lossy_reasons(self.artifact) else ""
+        return f"{self.artifact.name} is served at {url}{mark}\n  {example}"
+
+
+def lossy_reasons(artifact: Artifact) -> list[str]:
+    """Say why outputs of an artifact need not be the target's own; none if they are."""
+    recipe, version = artifact.recipe, None
+    if recipe.backend != "reference":
+        from trtspec.trtllm.probe import probe
+
+        version = probe().version
+    reasons = (
+        lossy_reason(recipe.speculation, recipe.backend, version, sampled=sampled)
+        for sampled in (False, True)
+    )
+    return list(dict.fromkeys(filter(None, reasons)))

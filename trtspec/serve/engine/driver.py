@@ -95,6 +95,7 @@ class EngineDriver:
         """Begin; to be called in the event loop's thread."""
         self._loop = asyncio.get_running_loop()
         self._running = self._thread.start(self._run)
+        asyncio.wrap_future(self._running).add_done_callback(self._ended)
 
     def submit(self, *requests: Request) -> RequestStream:
         """Send requests; what is wrong with one of them is told by their stream.
@@ -204,6 +205,12 @@ class EngineDriver:
             if chunk.completion is not None:
                 del self._streams[chunk.request_id]
         self._watch(result)
+
+    def _ended(self, run: asyncio.Future[None]) -> None:
+        """Tell everyone if the thread ended by a fault of ours, or the runner's."""
+        if not run.cancelled() and (error := run.exception()) is not None:
+            assert isinstance(error, Exception), "the thread's own way to end"
+            self._fail(set(self._streams), error, broken=True)
 
     def _refuse(self, request_id: str, error: Exception) -> None:
         if stream := self._streams.pop(request_id, None):
