@@ -1,4 +1,4 @@
-"""What ``trtspec serve`` says before anything is built: missing libraries, open doors."""
+"""What ``trtspec serve`` says before a build: missing libraries, open doors."""
 
 from __future__ import annotations
 
