@@ -38,7 +38,8 @@ class Symbols:
     def folded(self, p: Floats) -> Floats:
         """Add up the probabilities of ids with one symbol: [vocabulary] → [symbols]."""
         size = len(self.single)
-        return np.bincount(self.of_token[: len(p)], weights=p, minlength=size)
+        total = np.bincount(self.of_token[: len(p)], weights=p, minlength=size)
+        return total.astype(np.float64)
 
     def read(self, answer: Answer, places: int) -> tuple[int, ...]:
         """Give the first symbols of an answer; fewer where they are not known."""
