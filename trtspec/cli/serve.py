@@ -82,8 +82,7 @@ def command(artifact_or_recipe: Path, **asked: Any) -> int:
     # all of it before a build, which may take hours
     backend = _backend(artifact_or_recipe)
     require_options(str(backend), asked)
-    if backend != "reference":
-        _refuse_forced_acceptance()
+    _refuse_forced_acceptance()
     if not asked["direct"]:
         _require_extra()
     front = None if asked["direct"] else front_wish(asked)

@@ -142,7 +142,7 @@ def test_a_crowd_is_bounded_and_leaves_nothing(model):
 
     Both ends are in this process, which needs a descriptor for each of the clients.
     """
-    count, most = MANY or 1500, 100
+    count, most = MANY or 600, 100
     with toy_server(model, limits={"connections": most, "waiting": 20}) as (
         server,
         runner,
@@ -170,7 +170,7 @@ def test_a_crowd_is_bounded_and_leaves_nothing(model):
 @pytest.mark.slow
 def test_others_are_served_beside_a_crowd_that_only_connects(model):
     """10,000 that send nothing: TRTSPEC_FAULTS=10000."""
-    count = MANY or 1500
+    count = MANY or 600
     limits = {"connections": 200, "head_seconds": 2.0}
     with toy_server(model, limits=limits) as (server, _):
         files = descriptors()
