@@ -3,6 +3,7 @@
 import pytest
 
 from tests.reference.artifacts import recipe, write_model
+from tests.serve.engine.fakes import FakeRunner
 from tests.serve.serving import runner_of, served
 
 
@@ -30,3 +31,17 @@ def server(word_models, word_recipe):
 def client(server):
     with server.client() as found:
         yield found
+
+
+@pytest.fixture(scope="module")
+def codec(word_models, word_recipe):
+    return runner_of(word_recipe, word_models / "target").codec
+
+
+@pytest.fixture
+def fake(codec):
+    """A runner whose steps wait for its gate."""
+    runner = FakeRunner()
+    runner.codec = codec
+    yield runner
+    runner.gate.set()

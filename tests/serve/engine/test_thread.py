@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import threading
+import weakref
 
 import pytest
 
+from tests.serve.serving import until
 from trtspec.serve.engine import EngineThread
 
 
@@ -29,3 +32,26 @@ def test_results_and_errors_come_back_and_it_goes_on():
     with pytest.raises(SystemExit):
         thread.call(lambda: exec("raise SystemExit"))
     assert thread.call(lambda: 6) == 6
+
+
+def test_it_ends_behind_what_was_given_before():
+    thread = EngineThread()
+    ident = thread.call(threading.current_thread)
+    last = thread.start(lambda: 7)
+    thread.end()
+    assert last.result(20) == 7
+    ident.join(20)
+    assert not ident.is_alive()
+
+
+def test_what_was_done_is_let_go():
+    class Model:
+        def run(self) -> None:
+            pass
+
+    thread, model = EngineThread(), Model()
+    seen = weakref.ref(model)
+    thread.call(model.run)
+    del model
+    gc.collect()
+    until(lambda: seen() is None, 5)

@@ -8,26 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import pytest
 
-from tests.serve.engine.fakes import FakeRunner
 from tests.serve.openai.bodies import COMPLETION
 from tests.serve.replies import read_reply
-from tests.serve.serving import runner_of, served, until
+from tests.serve.serving import served, until
 from trtspec.serve.limits import ServeLimits
 
 PATH = "/v1/completions"
-
-
-@pytest.fixture(scope="module")
-def codec(word_models, word_recipe):
-    return runner_of(word_recipe, word_models / "target").codec
-
-
-@pytest.fixture
-def fake(codec):
-    runner = FakeRunner()
-    runner.codec = codec
-    yield runner
-    runner.gate.set()
 
 
 @pytest.fixture

@@ -61,7 +61,8 @@ class EngineDriver:
     on with those that come; so many failures in a row, and it is ``broken``.
 
     :param watch: told of every step.
-    :param thread: the one in which the runner was loaded; one of its own if None.
+    :param thread: the one in which the runner was loaded, which ends with the driver;
+        another one if None.
     """
 
     def __init__(
@@ -131,6 +132,7 @@ class EngineDriver:
         ``broken`` then, and its thread ends with the process.
         """
         self._commands.put(_Close())
+        self._thread.end()
         if self._running is None:
             return
         ended = asyncio.wrap_future(self._running)

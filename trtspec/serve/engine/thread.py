@@ -23,7 +23,7 @@ class EngineThread:
     """
 
     def __init__(self) -> None:
-        self._works: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._works: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._go_on, name="engine", daemon=True)
         self._thread.start()
 
@@ -47,6 +47,11 @@ class EngineThread:
         """
         return self.start(work).result()
 
+    def end(self) -> None:
+        """Do what was given until now, and no more."""
+        self._works.put(None)
+
     def _go_on(self) -> None:
-        while True:
-            self._works.get()()
+        while (work := self._works.get()) is not None:
+            work()
+            del work  # it may hold a model, and the next wait may be long
