@@ -55,7 +55,7 @@ async def _serve(service: Service, taken: socket.socket, course: Course) -> None
             await _end(service, server, course)
     finally:
         await server.stop()
-        await service.driver.close()
+        await service.close()
     if service.driver.broken is not None:
         raise RunError(
             f"the engine broke: {service.driver.broken}",

@@ -70,6 +70,11 @@ class Service:
         """
         return await self._beside(partial(self.codec.encode_chat, messages))
 
+    async def close(self) -> None:
+        """End the engine's thread and the tokenizer's."""
+        self._words.shutdown(wait=False)
+        await self.driver.close()
+
     def health(self) -> str:
         """Say what is wrong with the engine; empty if nothing is."""
         if self.driver.broken is not None:
