@@ -61,6 +61,7 @@ def test_answers_are_prompts_times_n(body, count):
     "body",
     [
         {"stream": 1.5},
+        {"stream": 0},
         {"stream": "true"},
         {"stream_options": {}},
         {"stream": True, "stream_options": 3},

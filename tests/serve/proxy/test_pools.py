@@ -86,6 +86,7 @@ async def test_request_says_itself_where_it_goes():
         ({"speculation": []}, {}),
         ({"speculation": {"draft_length": 3}}, {}),
         ({}, {"x-trtspec-speculation": "perhaps"}),
+        ({"speculation": {"enabled": True}}, {"x-trtspec-speculation": "perhaps"}),
         ({"speculation": {"enabled": True}}, {"x-trtspec-speculation": "off"}),
     ],
 )

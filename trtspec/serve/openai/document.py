@@ -23,11 +23,12 @@ if TYPE_CHECKING:
     from trtspec.serve.service import Service
 
 _REF = "#/components/schemas/{model}"
-_EVENTS = {
+EVENTS = {
     "description": "Server-sent events: the data of each is a chunk as JSON, an error "
     "document, or [DONE] at the end.",
     "properties": {"data": {"type": "string"}},  # of an event, for who reads them so
 }
+"""The schema of a stream."""
 _REFUSALS = {
     "400": "The request cannot be answered as it is.",
     "401": "No valid API key.",
@@ -165,7 +166,7 @@ def _paths() -> dict[str, Any]:
 
 def _generating(summary: str, asked: str, answered: str) -> dict[str, Any]:
     answer = _answer("The answer, or its events.", answered)
-    answer["content"]["text/event-stream"] = {"schema": _EVENTS}
+    answer["content"]["text/event-stream"] = {"schema": EVENTS}
     return {
         "summary": summary,
         "security": [{"key": []}],

@@ -72,7 +72,7 @@ def require_stream_options(body: Mapping[str, Any]) -> None:
 
     :raises RefusalError: saying which.
     """
-    if body.get("stream") not in (None, True, False):
+    if not isinstance(body.get("stream"), bool | None):
         raise RefusalError(BAD_REQUEST, "stream: true or false", param="stream")
     options = body.get("stream_options")
     if options is None:

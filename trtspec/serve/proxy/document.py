@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from trtspec.serve.openai.answers import ModelCard, ModelList
+from trtspec.serve.openai.document import EVENTS
 from trtspec.serve.openai.errors import ErrorDocument
 from trtspec.serve.openai.fields import AskedSpeculation
 from trtspec.serve.proxy.rules import (
@@ -127,7 +128,7 @@ def _generating(
                 },
                 "content": {
                     "application/json": answer,
-                    "text/event-stream": {"schema": {"type": "string"}},
+                    "text/event-stream": {"schema": EVENTS},
                 },
             },
             **{status: _refusal(status) for status in _REFUSALS},

@@ -83,8 +83,12 @@ class Router:
     def _wish(self, asked: Asked) -> tuple[PoolName, str] | None:
         """Give the pool that the request itself names, and by what."""
         header = asked.headers.get(SPECULATION_HEADER)
+        if header not in (ON, OFF, None):
+            raise RefusalError(
+                BAD_REQUEST, f"{SPECULATION_HEADER} is {header!r}; allowed: on, off"
+            )
         if asked.speculation is not None:
-            if header in (ON, OFF) and (header == ON) != asked.speculation.enabled:
+            if header is not None and (header == ON) != asked.speculation.enabled:
                 raise RefusalError(
                     BAD_REQUEST,
                     f"speculation.enabled and the header {SPECULATION_HEADER} "
@@ -93,10 +97,6 @@ class Router:
                 )
             return (ON if asked.speculation.enabled else OFF), "request"
         if header is not None:
-            if header not in (ON, OFF):
-                raise RefusalError(
-                    BAD_REQUEST, f"{SPECULATION_HEADER} is {header!r}; allowed: on, off"
-                )
             return header, "request"
         model = asked.body.get("model")
         off = self.pools.get(OFF)
