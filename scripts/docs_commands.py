@@ -244,7 +244,6 @@ def not_run() -> Iterator[Commands]:
 def main() -> int:
     """Run the pages that are named, or list what is not run."""
     if not sys.argv[1:]:
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # | head is no error
         for block in not_run():
             first, *more = block.text.strip().splitlines()
             print(f"{block.where}: {block.reason}\n    {first}{' ...' if more else ''}")
@@ -260,4 +259,6 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    # | head is no error; not in main(): who imports this may have sockets of its own
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     sys.exit(main())

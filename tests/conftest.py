@@ -1,8 +1,10 @@
 """What holds for all tests: their order, and what need not be done again and again."""
 
+import ctypes
 import gc
 import itertools
 import os
+import signal
 import sys
 
 import pytest
@@ -38,6 +40,8 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+# glibc keeps what was freed between other things: gigabytes after some large models
+_trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
 _files = itertools.count(1)
 FILES_PER_SEARCH = 40
 """What is frozen and then lost is never found again, so now and then all is looked at:
@@ -51,6 +55,22 @@ def _earlier_files_are_frozen():
         gc.unfreeze()
     gc.collect()
     gc.freeze()
+    if _trim is not None:
+        _trim(0)
+
+
+SIGNALS = (signal.SIGPIPE, signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _signals_stay_as_they_are():
+    """With SIGPIPE's default a later file's closed socket ends the worker, silently."""
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    yield
+    after = {number: signal.getsignal(number) for number in SIGNALS}
+    for number in SIGNALS:
+        signal.signal(number, before[number])
+    assert after == before
 
 
 @pytest.fixture(scope="session")

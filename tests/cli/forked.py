@@ -11,6 +11,8 @@ import multiprocessing
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from multiprocessing.process import BaseProcess
+from multiprocessing.reduction import DupFd
 from pathlib import Path
 from subprocess import CompletedProcess
 from tempfile import TemporaryDirectory
@@ -45,13 +47,52 @@ def trtspec(
         return CompletedProcess(words, -1 if code is None else code, stdout, stderr)
 
 
+class _Stream:
+    """A descriptor that a process gets a duplicate of, by the time it was started."""
+
+    def __init__(self, number: int) -> None:
+        self._number = number
+
+    def __reduce__(self):
+        return _taken, (DupFd(self._number),)
+
+
+def _taken(handed) -> int:
+    return handed.detach()
+
+
+def start(
+    arguments: Sequence[str], stdout: int, stderr: int, environment: Mapping[str, str]
+) -> BaseProcess:
+    """Start ``trtspec ARGUMENTS`` and go on; like ``subprocess.Popen``.
+
+    :param stdout, stderr: descriptors; the process has its own when this returns.
+    """
+    streams = [_Stream(stdout), _Stream(stderr)]
+    given = (list(arguments), streams, dict(environment))
+    process = _context.Process(target=_started, args=given)
+    process.start()
+    return process
+
+
+def _started(words: list[str], streams: list[int], environment: dict[str, str]) -> None:
+    """Be a process that reads nothing and writes to descriptors of its own."""
+    _become(words, [os.open(os.devnull, os.O_RDONLY), *streams], environment)
+
+
 def _command(words: list[str], streams: list[str], environment: dict[str, str]) -> None:
     """Be the process: take the streams in place of the inherited ones, then run."""
+    flags = (os.O_RDONLY, *[os.O_WRONLY | os.O_CREAT] * 2)
+    opened = [os.open(*of, 0o600) for of in zip(streams, flags, strict=True)]
+    _become(words, opened, environment)
+
+
+def _become(words: list[str], streams: list[int], environment: dict[str, str]) -> None:
     os.environ.clear()
     os.environ.update(environment)
-    for number, name in enumerate(streams):
-        flags = os.O_RDONLY if number == 0 else os.O_WRONLY | os.O_CREAT
-        os.dup2(os.open(name, flags, 0o600), number)
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+        os.close(stream)
     utf8 = {"encoding": "utf-8", "errors": "strict"}
     sys.stdin = sys.__stdin__ = os.fdopen(0, "r", **utf8)
     sys.stdout = sys.__stdout__ = os.fdopen(1, "w", **utf8)

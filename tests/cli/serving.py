@@ -6,7 +6,7 @@ import json
 import signal
 import subprocess
 import sys
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 from tests.standins import install
 from tests.trtllm.pytorch.build.projects import build_project, write_project
@@ -68,6 +68,17 @@ class Place:
         recipe = write_project(folder / "project", method, workload=True)
         engines = folder / "engines"
         self.artifact = build_project(recipe, engines, version).artifact.path
+
+    @contextmanager
+    def starting(self, folder, *always):
+        """What starts ``trtspec serve``: on a free port, no canary if none is named."""
+        with ExitStack() as stack:
+
+            def start(*options, **variables):
+                options = (*always, *(options or ("--port", "0", "--no-canary")))
+                return stack.enter_context(self.serve(folder, *options, **variables))
+
+            yield start
 
     @contextmanager
     def serve(self, folder, *options, as_json=True, **variables):

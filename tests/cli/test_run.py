@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.build.projects import write_project
-from tests.cli.forked import trtspec
+from tests.cli.forked import start, trtspec
 from tests.trtllm.engine_recipes import recipe as engine_recipe
 from tests.trtllm.machines import H200, bare_machine
 from trtspec.cli import runners
@@ -21,8 +21,6 @@ from trtspec.cli.common import backend_for, require_available
 from trtspec.cli.runners import runner_for
 from trtspec.errors import BackendUnavailableError
 from trtspec.trtllm.engine import run as engine_run
-
-TRTSPEC = [sys.executable, "-m", "trtspec"]
 
 
 @pytest.fixture(scope="module")
@@ -158,26 +156,36 @@ def test_a_device_that_is_not_here_is_exit_4(project):
     assert "allowed: cpu" in result.stderr.decode()
 
 
-def test_interrupt_is_exit_130_without_a_traceback(project):
-    """Wait until output streams, then send what Ctrl-C sends."""
+@pytest.mark.parametrize(
+    ("number", "code", "word"),
+    [(signal.SIGINT, 130, b"interrupted"), (signal.SIGTERM, 143, b"terminated")],
+)
+def test_a_signal_while_output_streams_ends_it_without_a_traceback(
+    project, number, code, word
+):
+    """Wait until output streams, then send what Ctrl-C or ``kill`` sends."""
     endless = project.folder / "endless.jsonl"
     row = '{"id": "%d", "prompt": "t3"}\n'
     endless.write_text("".join(row % i for i in range(5000)))
     engines = str(project.folder / "engines")
     arguments = ["--engines", engines, "--raw", "--json", "--prompts", str(endless)]
-    process = subprocess.Popen(
-        [*TRTSPEC, "run", str(project.recipe), *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=project.environment,
-    )
-    process.stdout.readline()
-    time.sleep(0.2)
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=240)
-    assert process.returncode == 130
-    assert b"interrupted" in errors
-    assert b"Traceback" not in errors
+    errors = project.folder / f"{code}.txt"
+    output, stdout = os.pipe()
+    with open(output, "rb") as lines, errors.open("wb") as stderr:
+        process = start(
+            ["run", str(project.recipe), *arguments],
+            stdout,
+            stderr.fileno(),
+            project.environment,
+        )
+        os.close(stdout)
+        assert lines.readline()
+        os.kill(process.pid, number)
+        lines.read()
+        process.join(240)
+    assert process.exitcode == code
+    assert word in errors.read_bytes()
+    assert b"Traceback" not in errors.read_bytes()
 
 
 @pytest.mark.parametrize("delay", [0.0, 0.02, 0.05, 0.1, 0.3])
@@ -198,35 +206,23 @@ def test_interrupt_at_any_moment_shows_no_traceback(project, delay):
     assert b"Traceback" not in errors
 
 
-def test_termination_is_exit_143_without_a_traceback(project):
-    prompts = ["--prompts", str(project.folder / "endless.jsonl")]
-    process = subprocess.Popen(
-        [*TRTSPEC, "run", str(project.recipe), "--raw", "--json", *prompts],
-        cwd=project.folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=project.environment,
-    )
-    process.stdout.readline()
-    process.terminate()
-    _, errors = process.communicate(timeout=240)
-    assert process.returncode == 143
-    assert b"terminated" in errors
-    assert b"Traceback" not in errors
-
-
 def test_a_reader_that_goes_away_is_no_error(project):
-    result = subprocess.run(
-        f"{sys.executable} -m trtspec run {project.recipe} --engines "
-        f"{project.folder / 'engines'} --raw --json --prompts "
-        f"{project.folder / 'prompts.jsonl'} | head -n 0; echo ${{PIPESTATUS[0]}}",
-        shell=True,
-        executable="/bin/bash",
-        capture_output=True,
-        env=project.environment,
-        check=False,
-    )
-    assert b"Traceback" not in result.stderr
+    file, errors = project.folder / "prompts.jsonl", project.folder / "gone.txt"
+    engines = str(project.folder / "engines")
+    arguments = ["--engines", engines, "--raw", "--json", "--prompts", str(file)]
+    reader, stdout = os.pipe()
+    os.close(reader)
+    with errors.open("wb") as stderr:
+        process = start(
+            ["run", str(project.recipe), *arguments],
+            stdout,
+            stderr.fileno(),
+            project.environment,
+        )
+        os.close(stdout)
+        process.join(240)
+    assert b"Traceback" not in errors.read_bytes()
+    assert process.exitcode == 0, errors.read_text()
 
 
 def test_a_shorter_draft_is_proposed_if_it_is_asked_for(project):

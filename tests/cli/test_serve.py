@@ -8,7 +8,6 @@ import shutil
 import signal
 import socket
 import subprocess
-from contextlib import ExitStack
 from threading import Thread
 
 import httpx
@@ -31,13 +30,7 @@ def place(tmp_path_factory):
 
 @pytest.fixture
 def serve(place, tmp_path):
-    """Start ``trtspec serve``; on a free port and without a canary if none is named."""
-    with ExitStack() as stack:
-
-        def start(*options, **variables):
-            options = options or ("--port", "0", "--no-canary")
-            return stack.enter_context(place.serve(tmp_path, *options, **variables))
-
+    with place.starting(tmp_path) as start:
         yield start
 
 

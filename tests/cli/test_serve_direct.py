@@ -7,7 +7,6 @@ import os
 import signal
 import socket
 import subprocess
-from contextlib import ExitStack
 from http.client import HTTPConnection
 from threading import Thread
 
@@ -27,14 +26,7 @@ def place(tmp_path_factory):
 
 @pytest.fixture
 def serve(place, tmp_path):
-    """Start ``trtspec serve``; on a free port and without a canary if none is named."""
-    with ExitStack() as stack:
-
-        def start(*options, **variables):
-            options = options or ("--port", "0", "--no-canary")
-            options = ("--direct", *options)
-            return stack.enter_context(place.serve(tmp_path, *options, **variables))
-
+    with place.starting(tmp_path, "--direct") as start:
         yield start
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
 
 import tokenizers
@@ -86,7 +87,12 @@ def generate(engine: Engine, *asked: Request) -> dict[str, Completion]:
 
 def plain_greedy(prompt, tokens: int) -> list[int]:
     """Greedy decoding by whole forwards, without cache or engine."""
-    text = list(prompt)
+    text = tuple(prompt)
     for _ in range(tokens):
-        text.append(int(full_logits(text)[-1].argmax()))
-    return text[len(prompt) :]
+        text += (_likeliest(text),)
+    return list(text[len(prompt) :])
+
+
+@functools.cache
+def _likeliest(text: tuple[int, ...]) -> int:
+    return int(full_logits(text)[-1].argmax())

@@ -25,7 +25,7 @@ PROMPTS = [[3, 9, 4], [5], [6, 2, 40, 9, 6, 2], [8, 8, 8, 8, 8, 8, 8, 8, 30]]
 
 METHODS = [
     ("none", 1),
-    *((m, k) for m in ("ngram", "draft_target") for k in range(1, 9)),
+    *((m, k) for m in ("ngram", "draft_target") for k in (1, 2, 5, 8)),
 ]
 
 
@@ -228,7 +228,7 @@ def test_idle_engine_has_nothing_to_do():
 
 
 def test_results_repeat_with_one_thread_or_two():
-    asked = request(tokens=20, sampling=sampled(11, temperature=0.8, top_p=0.9))
+    asked = request(tokens=12, sampling=sampled(11, temperature=0.8, top_p=0.9))
     before = torch.get_num_threads()
     try:
         results = []

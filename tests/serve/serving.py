@@ -42,7 +42,9 @@ class Served:
     thread: threading.Thread | None = None
 
     def client(self, **options) -> httpx.Client:
-        return httpx.Client(base_url=self.url, timeout=PATIENCE, **options)
+        return httpx.Client(
+            base_url=self.url, timeout=PATIENCE, verify=False, **options
+        )
 
     def end(self) -> None:
         """Ask for an end, as a signal does, and wait for it."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 import torch
@@ -27,6 +29,8 @@ from trtspec.tune.trace import PromptTrace
 
 LONGEST = 5
 SLOTS = 3
+MANY = 40
+"""Slots where what is told does not depend on how many there are."""
 PROMPTS = [(2, 9, 4, 3), (2, 11, 3), (2, 9, 9, 9, 9, 3), (2, 30, 4, 30, 4, 3)]
 TOKENS = [14, 9, 20, 1]
 
@@ -49,8 +53,8 @@ def models(tmp_path_factory):
     return write_model(folder / "target"), draft
 
 
-def runner(models, kind: str, draft_length) -> ReferenceRunner:
-    of = recipe(method(kind, draft_length), max_batch_size=SLOTS)
+def runner(models, kind: str, draft_length, slots=SLOTS) -> ReferenceRunner:
+    of = recipe(method(kind, draft_length), max_batch_size=slots)
     draft = models[1] if kind == "draft_target" else None
     return ReferenceRunner(of, models[0], draft, threads=1)
 
@@ -70,6 +74,12 @@ def traced(of: ReferenceRunner) -> list[PromptTrace]:
             found.completions, found.places, TOKENS, strict=True
         )
     ]
+
+
+@pytest.fixture(scope="module")
+def traces_of(models):
+    """Kind of drafts → what was traced with the longest of them."""
+    return cache(lambda kind: traced(runner(models, kind, LONGEST)))
 
 
 def really(of: ReferenceRunner, concurrency: int) -> Replayed:
@@ -107,8 +117,8 @@ def test_prompts_that_are_read_together_are_padded_to_the_longest():
 
 @pytest.mark.parametrize("kind", ["ngram", "draft_target"])
 @pytest.mark.parametrize("concurrency", [1, 2, 3])
-def test_every_draft_length_is_replayed_as_it_is(models, kind, concurrency):
-    traces = traced(runner(models, kind, LONGEST))
+def test_every_draft_length_is_replayed_as_it_is(models, traces_of, kind, concurrency):
+    traces = traces_of(kind)
     assert sum(sum(t.accepted) for t in traces) > 0
     for length in range(1, LONGEST + 1):
         found = replay(traces, concurrency, lambda _, k=length: k, group_size)
@@ -125,10 +135,11 @@ schedules = st.dictionaries(
 
 @settings(max_examples=12, deadline=None)
 @given(st.sampled_from(["ngram", "draft_target"]), schedules, st.integers(1, SLOTS))
-def test_every_schedule_is_replayed_as_it_is(models, kind, schedule, concurrency):
-    traces = traced(runner(models, kind, LONGEST))
+def test_every_schedule_is_replayed_as_it_is(
+    models, traces_of, kind, schedule, concurrency
+):
     found = replay(
-        traces, concurrency, lambda n: draft_length_at(schedule, n), group_size
+        traces_of(kind), concurrency, lambda n: draft_length_at(schedule, n), group_size
     )
     real = really(runner(models, kind, schedule), concurrency)
     assert without_longest(found) == real
@@ -168,7 +179,7 @@ def sampled_requests(count: int, seed: int) -> list[Request]:
 def test_sampled_drafts_are_accepted_as_often_as_their_trace_says(models, kind):
     """Over other seeds: the mean accepted tokens of a step, by draft length."""
     count = 120
-    of = runner(models, kind, LONGEST)
+    of = runner(models, kind, LONGEST, MANY)
     found = trace(of, sampled_requests(count, 0))
     traces = [
         prompt_trace(completion, places, limit=12)
@@ -176,7 +187,7 @@ def test_sampled_drafts_are_accepted_as_often_as_their_trace_says(models, kind):
     ]
     courses = [one for course in drawn(traces, 20) for one in course]
     for length in (1, 3):
-        real = runner(models, kind, length)
+        real = runner(models, kind, length, MANY)
         done = []
         for request in sampled_requests(count, 10_000):
             real.submit(request)

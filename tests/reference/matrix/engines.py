@@ -29,13 +29,17 @@ def engine_of(toy: Toy, slots: int) -> Iterator[Engine]:
         model.capture(())  # takes the hooks away: other tests share the target
 
 
-@functools.cache
 def greedy_text(prompt: tuple[int, ...], tokens: int) -> tuple[int, ...]:
     """Greedy decoding by whole forwards, without cache or engine."""
-    text = list(prompt)
+    text = prompt
     for _ in range(tokens):
-        text.append(int(full_logits(text, vocabulary=VOCABULARY)[-1].argmax()))
-    return tuple(text[len(prompt) :])
+        text += (_likeliest(text),)
+    return text[len(prompt) :]
+
+
+@functools.cache
+def _likeliest(text: tuple[int, ...]) -> int:
+    return int(full_logits(text, vocabulary=VOCABULARY)[-1].argmax())
 
 
 def plain_logits(texts: torch.Tensor) -> torch.Tensor:

@@ -21,7 +21,7 @@ from tests.serve.serving import served, until
 from trtspec.serve.limits import ServeLimits
 
 CLIENTS = 12
-ASKS = 18
+ASKS = 12
 
 
 def send(server, ask: Ask, stream: bool, wait: float) -> Reply | None:
@@ -86,11 +86,17 @@ def test_logprobs_are_the_targets_with_speculation_as_without(byte_models, name)
         for temperature in (0.0, 0.8)
     ]
     accepted = Counter()
-    with served(byte_runner(byte_models, name), recipe) as server:
+    with (
+        served(byte_runner(byte_models, name), recipe) as server,
+        ThreadPoolExecutor(CLIENTS) as pool,
+    ):
         pieces = server.service.codec.pieces
-        for ask in asked:
-            streamed, whole = (send(server, ask, s, 0.0) for s in (True, False))
-            for reply in (streamed, whole):
+        futures = [
+            [pool.submit(send, server, ask, stream, 0.0) for stream in (True, False)]
+            for ask in asked
+        ]
+        for ask, both in zip(asked, futures, strict=True):
+            for reply in [one.result(120) for one in both]:
                 [read] = reply.answers
                 prompt = ask.prompt_tokens(server.service.runner)
                 rows = plain((*prompt, *read.tokens))[len(prompt) - 1 : -1]

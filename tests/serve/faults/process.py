@@ -12,10 +12,10 @@ import threading
 
 import httpx
 
+from tests.cli import forked
 from tests.reference.artifacts import write_model
 
 PATIENCE = 120.0
-SERVE = (sys.executable, "-m", "trtspec", "serve")
 
 
 def write_project(folder):
@@ -38,31 +38,48 @@ def write_project(folder):
 
 
 class Process:
-    """A server that was started; what it says on stderr is kept."""
+    """A server that was started; what it says on stderr is kept.
 
-    def __init__(
-        self, recipe, *options, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ):
-        command = [*SERVE, recipe, "--json", "--engines", recipe.parent / "engines"]
+    It is forked from a process that has torch loaded, and otherwise one of its own.
+
+    :param anew: start an interpreter, to see what it makes of its end.
+    """
+
+    def __init__(self, recipe, *options, stderr=None, anew=False):
+        command = ["serve", recipe, "--json", "--engines", recipe.parent / "engines"]
         if "--port" not in options:
             options = ("--port", "0", *options)
         if "--canary" in options:
             options = tuple(o for o in options if o != "--canary")
         else:
             options = ("--no-canary", *options)
-        self.process = subprocess.Popen(
-            [str(word) for word in (*command, *options)],
-            stdout=stdout,
-            stderr=stderr,
-            env=os.environ | {"CUDA_VISIBLE_DEVICES": ""},
-            text=True,
-        )
+        words = [str(word) for word in (*command, *options)]
+        environment = os.environ | {"CUDA_VISIBLE_DEVICES": ""}
+        out, stdout = os.pipe()
+        err, said = os.pipe()
+        streams = (stdout, said if stderr is None else stderr)
+        if anew:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "trtspec", *words],
+                stdout=streams[0],
+                stderr=streams[1],
+                env=environment,
+            )
+        else:
+            self.process = forked.start(words, *streams, environment)
+        for one in (stdout, said):
+            os.close(one)
+        self.stdout, self.stderr = os.fdopen(out), os.fdopen(err)
         self.errors: list[str] = []
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
 
+    @property
+    def pid(self):
+        return self.process.pid
+
     def _read(self):
-        for line in self.process.stderr or ():
+        for line in self.stderr:
             self.errors.append(line)
 
     @property
@@ -71,24 +88,36 @@ class Process:
 
     def ready(self):
         """Wait until it is ready; its address."""
-        line = self.process.stdout.readline()
+        line = self.stdout.readline()
         assert line, self.said
         self.url = json.loads(line)["url"]
         return self.url
 
     def post(self, **asked):
-        with httpx.Client(base_url=self.url, timeout=PATIENCE) as client:
+        with httpx.Client(base_url=self.url, timeout=PATIENCE, verify=False) as client:
             return client.post("/v1/completions", json=asked)
 
     def get(self, path):
-        return httpx.get(self.url + path, timeout=PATIENCE)
+        return httpx.get(self.url + path, timeout=PATIENCE, verify=False)
 
     def signal(self, number=signal.SIGTERM):
-        self.process.send_signal(number)
+        os.kill(self.pid, number)
 
     def code(self):
         """Wait for its end; its exit code."""
-        return self.process.wait(PATIENCE)
+        if isinstance(self.process, subprocess.Popen):
+            return self.process.wait(PATIENCE)
+        self.process.join(PATIENCE)
+        assert self.process.exitcode is not None, self.said
+        return self.process.exitcode
+
+    def close(self):
+        """End it, if it has not, and forget it."""
+        self.process.kill()
+        self.code()
+        self.reader.join(5)
+        self.stdout.close()
+        self.stderr.close()
 
 
 @contextlib.contextmanager
@@ -97,9 +126,4 @@ def process(recipe, *options, **settings):
     try:
         yield made
     finally:
-        made.process.kill()
-        made.process.wait()
-        made.reader.join(5)
-        for stream in (made.process.stdout, made.process.stderr):
-            if stream:
-                stream.close()
+        made.close()

@@ -34,9 +34,6 @@ def plain(model):
         yield pair
 
 
-crowded = pytest.mark.skipif(
-    not MANY, reason="takes a thousand descriptors: TRTSPEC_FAULTS=10000 runs it"
-)
 GET = b"GET /v1/models HTTP/1.1\r\nhost: test\r\n\r\n"
 
 
@@ -139,7 +136,6 @@ class Crowd:
         self._left -= 1
 
 
-@crowded
 def test_a_crowd_is_bounded_and_leaves_nothing(model):
     """10,000 at once: TRTSPEC_FAULTS=10000, as far as there are file descriptors.
 
@@ -170,7 +166,6 @@ def test_a_crowd_is_bounded_and_leaves_nothing(model):
     assert server.error is None
 
 
-@crowded
 def test_others_are_served_beside_a_crowd_that_only_connects(model):
     """10,000 that send nothing: TRTSPEC_FAULTS=10000."""
     count = MANY or 600

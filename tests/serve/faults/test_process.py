@@ -13,7 +13,7 @@ import httpx
 import psutil
 import pytest
 
-from tests.serve.faults.process import Process, process, write_project
+from tests.serve.faults.process import process, write_project
 from tests.serve.faults.rig import ask
 from tests.serve.serving import events, until
 
@@ -112,7 +112,7 @@ def test_grace_that_runs_out_ends_them_too(project):
 def test_sigkill_leaves_nothing_behind(project):
     with process(project) as server, ThreadPoolExecutor(2) as pool:
         port = int(server.ready().rpartition(":")[2])
-        children = psutil.Process(server.process.pid).children(recursive=True)
+        children = psutil.Process(server.pid).children(recursive=True)
         asked = pool.submit(long_one, server, 0)
         until(lambda: inside(server))
         server.signal(signal.SIGKILL)
@@ -133,8 +133,8 @@ def test_sigkill_leaves_nothing_behind(project):
 def test_a_port_that_is_taken_is_told(project):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        server = Process(project, "--port", port)
-        assert server.code() == 2
+        with process(project, "--port", port) as server:
+            assert server.code() == 2
     assert "in use" in server.said
 
 
@@ -170,7 +170,7 @@ def test_it_serves_on_when_nobody_reads_its_output(project):
     with process(project, stderr=writing) as server:
         os.close(writing)
         server.ready()
-        server.process.stdout.close()
+        server.stdout.close()
         os.close(reading)  # the next line of its log meets a broken pipe
         for _ in range(3):
             assert server.post(**ask(3)).status_code == 200
@@ -180,10 +180,13 @@ def test_it_serves_on_when_nobody_reads_its_output(project):
 
 
 def test_its_first_line_meets_a_closed_output(project):
-    """What waited for it has gone before it was ready."""
+    """What waited for it has gone before it was ready.
+
+    An interpreter that cannot flush at its end gives a code of its own.
+    """
     port = str(free_port())
-    with process(project, "--port", port) as server:
-        server.process.stdout.close()
+    with process(project, "--port", port, anew=True) as server:
+        server.stdout.close()
         server.url = f"http://127.0.0.1:{port}"
         until(lambda: is_ready(server), 120)
         assert server.post(**ask(3)).status_code == 200

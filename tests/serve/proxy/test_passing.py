@@ -287,7 +287,7 @@ async def test_answers_are_counted_and_logged_without_their_text():
 
 @run
 async def test_request_that_takes_too_long_is_ended():
-    limits = ServeLimits(request_seconds=2)
+    limits = ServeLimits(request_seconds=1)
     async with (
         FakeServer().running() as server,
         front({ON: server}, limits=limits) as there,

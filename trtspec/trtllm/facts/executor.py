@@ -49,7 +49,11 @@ def most_top_k() -> int:
 
 
 def _known(class_name: str, part: str, version: Version) -> dict[str, Field]:
+    return {field.name: field for field in _found(class_name, part, version)}
+
+
+@cache  # asked for every request and every answer, always of one version
+def _found(class_name: str, part: str, version: Version) -> tuple[Field, ...]:
     if not has_backend(version):
-        return {}
-    found = established(all_fields(class_name, part), version)
-    return {field.name: field for field in found}
+        return ()
+    return established(all_fields(class_name, part), version)
