@@ -19,6 +19,12 @@ class ServeLimits(BaseModel):
     body_bytes: int = Field(
         default=4_000_000, ge=1, description="Bytes of a request's body; then 413."
     )
+    held_bytes: int = Field(
+        default=64_000_000,
+        ge=1,
+        description="Bytes of the bodies of all requests that are being answered; then "
+        "429.",
+    )
     choices: int = Field(
         default=16, ge=1, description="Answers of one request: prompts times n."
     )

@@ -79,7 +79,7 @@ def test_a_deadline_ends_the_wait():
         stream = RequestStream(["a"])
         stream.push(chunk("a"))
         began = time.monotonic()
-        with pytest.raises(asyncio.TimeoutError):
+        with pytest.raises(TimeoutError):
             await read(stream, 0.05)
         assert time.monotonic() - began >= 0.05
 
@@ -91,5 +91,20 @@ def test_a_deadline_that_is_past_gives_what_is_there():
         stream = RequestStream(["a"])
         stream.push(chunk("a", True))
         assert len(await read(stream, -1.0)) == 1
+
+    asyncio.run(test())
+
+
+def test_a_cancellation_beside_a_chunk_is_heeded():
+    async def test():
+        stream = RequestStream(["a"])
+        reading = asyncio.create_task(read(stream))
+        await asyncio.sleep(0.01)
+        stream.push(chunk("a"))
+        await asyncio.sleep(0)  # the wait has ended; its reader has not gone on yet
+        reading.cancel()
+        done, _ = await asyncio.wait({reading}, timeout=20)
+        assert done
+        assert reading.cancelled()
 
     asyncio.run(test())

@@ -228,3 +228,17 @@ def test_the_log_says_what_was_wrong_and_quotes_nothing(server):
     until(lambda: len(server.lines) == before + 3)  # written behind the answer
     lines = server.lines[before:]
     assert all('"reason": "' in line and secret not in line for line in lines)
+
+
+def test_bodies_that_arrive_together_are_bounded(model):
+    with toy_server(model, limits={"held_bytes": 3000}) as (server, runner):
+        with connect(server) as slow:
+            slow.sendall(request_bytes(b" " * 2500)[:-1])  # its last byte is missing
+            content = json.dumps(ask(4)).ljust(1000).encode()
+            until(lambda: post(server, content).status_code == 429)
+            answer = post(server, content)
+            assert refusal(answer)["code"] == "bodies_full"
+            assert answer.headers["retry-after"] == "1"
+        until(lambda: post(server, content).status_code == 200)
+        require_empty(server, runner)
+        require_answers(server)

@@ -8,14 +8,14 @@ import json
 import pytest
 from starlette.requests import ClientDisconnect, Request
 
-from trtspec.serve.http.body import read_document
+from trtspec.serve.http.body import BodyRoom, BodyShare, read_document
 from trtspec.serve.openai.completion import CompletionRequest
 from trtspec.serve.openai.errors import RefusalError
 
 GOOD = json.dumps({"model": "toy", "prompt": "w3"}).encode()
 
 
-def read(*parts, most=1000, seconds=20.0, length=None, end="http.request"):
+def read(*parts, most=1000, seconds=20.0, length=None, end="http.request", share=None):
     headers = [] if length is None else [(b"content-length", str(length).encode())]
     left = list(parts)
 
@@ -28,7 +28,8 @@ def read(*parts, most=1000, seconds=20.0, length=None, end="http.request"):
         return {"type": end, "body": b"", "more_body": False}
 
     request = Request({"type": "http", "method": "POST", "headers": headers}, receive)
-    return asyncio.run(read_document(request, CompletionRequest, most, seconds))
+    share = share or BodyShare(BodyRoom(10**6))
+    return asyncio.run(read_document(request, CompletionRequest, most, seconds, share))
 
 
 def refused(*parts, **options) -> RefusalError:
@@ -87,3 +88,27 @@ def test_what_is_no_json_object_is_refused_in_words(body):
 
 def test_keys_that_come_twice_are_one():
     assert read(b'{"model": "a", "model": "toy", "prompt": "w3"}').model == "toy"
+
+
+@pytest.mark.parametrize("said", [True, False])
+def test_bodies_share_a_room(said):
+    room, size = BodyRoom(2 * len(GOOD)), len(GOOD) if said else None
+    first, second, third = (BodyShare(room) for _ in range(3))
+    read(GOOD, length=size, share=first)
+    read(GOOD[:5], GOOD[5:], length=size, share=second)
+    assert room.held == 2 * len(GOOD)
+    refusal = refused(GOOD, length=size, share=third)
+    assert (refusal.status, refusal.code) == (429, "bodies_full")
+    assert refusal.headers["Retry-After"] == "1"
+    third.release()
+    first.release()
+    first.release()
+    read(GOOD, length=size, share=third)
+    second.release()
+    third.release()
+    assert room.held == 0
+
+
+def test_a_body_that_is_alone_has_room():
+    room = BodyRoom(1)
+    assert read(GOOD, length=len(GOOD), share=BodyShare(room)).prompt == "w3"

@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from tests.serve.serving import IDENTITY
 from trtspec.serve.http.api_key import ApiKeys
+from trtspec.serve.http.body import BodyRoom
 from trtspec.serve.http.door import Door
 from trtspec.serve.http.phase import Phase
 from trtspec.serve.http.request_log import RequestLog
@@ -37,6 +38,7 @@ class Passed:
             RequestLog(self.lines.append),
             self.metrics,
             OWN,
+            BodyRoom(10**6),
         )
         self._does = does
         self.seen = 0

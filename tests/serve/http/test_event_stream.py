@@ -112,3 +112,36 @@ def test_what_fails_closes_the_source():
         assert source.closed
 
     asyncio.run(test())
+
+
+def test_a_client_whose_leaving_lets_the_writer_go_on():
+    """What waits for room is set free and cancelled in one turn of the loop."""
+
+    async def test():
+        gone, count = asyncio.Event(), 0
+
+        async def send(message):
+            if message["type"] == "http.response.body":
+                await gone.wait()
+
+        async def receive():
+            await gone.wait()
+            return {"type": "http.disconnect"}
+
+        async def without_end():
+            nonlocal count
+            while True:
+                await asyncio.sleep(0)
+                count += 1
+                yield b"more"
+
+        response = EventStream(without_end(), b"first", 60.0)
+        answering = asyncio.create_task(response({"type": "http"}, receive, send))
+        await asyncio.sleep(0.01)
+        gone.set()
+        done, _ = await asyncio.wait({answering}, timeout=20)
+        assert done
+        assert isinstance(answering.exception(), ClientDisconnect)
+        assert count < 3
+
+    asyncio.run(test())

@@ -7,6 +7,8 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Iterable
 
+import anyio
+
 from trtspec.run import Chunk
 
 
@@ -41,7 +43,7 @@ class RequestStream:
         """Give the chunks as they come, until all requests have ended.
 
         :param deadline: on the clock of ``time.monotonic``.
-        :raises asyncio.TimeoutError: if it passes.
+        :raises TimeoutError: if it passes.
         :raises Exception: what a request failed with.
         """
         while True:
@@ -52,5 +54,6 @@ class RequestStream:
             if not self.open:
                 return
             left = deadline - time.monotonic()
-            await asyncio.wait_for(self._news.wait(), left)
+            with anyio.fail_after(left):  # wait_for may swallow a cancellation
+                await self._news.wait()
             self._news.clear()

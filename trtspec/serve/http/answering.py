@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AbstractContextManager
@@ -134,7 +133,7 @@ class Answering:
                     if chunk.completion.finish_reason == "cancelled":
                         raise _stopped()
                 yield choice, chunk
-        except asyncio.TimeoutError:
+        except TimeoutError:
             raise _too_late(self.service.limits.request_seconds) from None
         except TrtspecError as error:
             raise _refusal(error) from error

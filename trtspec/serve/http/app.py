@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from starlette.routing import Route, Router
 
+from trtspec.serve.http.body import BodyRoom
 from trtspec.serve.http.door import Door
 from trtspec.serve.http.routes import Routes
 from trtspec.serve.service import Service
@@ -32,4 +33,5 @@ def application(service: Service) -> Door:
         service.log,
         service.metrics,
         service.own_key,
+        BodyRoom(service.limits.held_bytes),
     )

@@ -13,6 +13,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from trtspec.serve.http.api_key import ApiKeys
+from trtspec.serve.http.body import BodyRoom, BodyShare
 from trtspec.serve.http.phase import Phase
 from trtspec.serve.http.request_log import Entry, RequestLog
 from trtspec.serve.metrics import ServerMetrics
@@ -33,6 +34,7 @@ class Door:
     nothing of the server's insides with it.
 
     :param own_key: lets in who looks at the server before it is ready.
+    :param bodies: bounds what all requests' bodies hold together.
     :ivar inside: requests to ``/v1/`` that were let in and are not answered yet.
     """
 
@@ -42,6 +44,7 @@ class Door:
     log: RequestLog
     metrics: ServerMetrics
     own_key: str
+    bodies: BodyRoom
     inside: int = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -52,7 +55,8 @@ class Door:
         path: str = scope["path"]
         host = scope.get("client") or ("", 0)
         entry = Entry(_new_id(path), path, host[0])
-        scope.setdefault("state", {})["entry"] = entry
+        share = BodyShare(self.bodies)
+        scope.setdefault("state", {}).update(entry=entry, share=share)
         scope["app"] = self.app  # with one, the router raises what it refuses
         sender = _Sender(send, entry)
         let_in = False
@@ -76,6 +80,7 @@ class Door:
             broken = RefusalError(FAILED, f"internal error; see the log, {entry.id}")
             await self._refuse(broken, entry, scope, receive, sender, lost=True)
         finally:
+            share.release()
             self.inside -= let_in
             if path.startswith(_GUARDED):
                 entry.outcome = entry.outcome or "ok"

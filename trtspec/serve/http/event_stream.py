@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator, Mapping
 
+import anyio
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -62,7 +62,9 @@ class EventStream(Response):
         await self._write(send, message)
 
     async def _write(self, send: Send, message: dict[str, object]) -> None:
-        try:
-            await asyncio.wait_for(send(message), self._write_seconds)
-        except asyncio.TimeoutError:
-            raise ClientDisconnect from None
+        # before Python 3.12 wait_for swallows a cancellation that comes as it ends, and
+        # what frees a writer is often that its client has left
+        with anyio.move_on_after(self._write_seconds) as limit:
+            await send(message)
+        if limit.cancelled_caught:
+            raise ClientDisconnect

@@ -157,7 +157,10 @@ class Routes:
     async def _body(self, http: HttpRequest, kind: type[BodyT]) -> BodyT:
         limits = self.service.limits
         self.service.admission.require_room()
-        return await read_document(http, kind, limits.body_bytes, limits.head_seconds)
+        share = http.state.share
+        return await read_document(
+            http, kind, limits.body_bytes, limits.head_seconds, share
+        )
 
     async def _answer(
         self, http: HttpRequest, body: Common, wanted: Wanted

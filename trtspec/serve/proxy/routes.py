@@ -12,7 +12,7 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 from starlette.routing import Route, Router
 
-from trtspec.serve.http.body import read_document
+from trtspec.serve.http.body import BodyRoom, read_document
 from trtspec.serve.http.door import Door
 from trtspec.serve.http.request_log import Entry
 from trtspec.serve.metrics.metrics import CONTENT_TYPE
@@ -91,7 +91,9 @@ class ProxyRoutes:
     ) -> Response:
         service, limits = self.service, self.service.limits
         entry: Entry = http.state.entry
-        read = await read_document(http, Body, limits.body_bytes, limits.head_seconds)
+        read = await read_document(
+            http, Body, limits.body_bytes, limits.head_seconds, http.state.share
+        )
         body = read.root
         entry.text, entry.stream = body.get(text), bool(body.get("stream"))
         speculation = take_speculation(body)
@@ -187,7 +189,10 @@ def application(service: ProxyService) -> Door:
     )
     metrics = service.metrics[service.main.name]
     nobody = secrets.token_urlsafe()
-    return Door(router, service.keys, service.phase, service.log, metrics, nobody)
+    bodies = BodyRoom(service.limits.held_bytes)
+    return Door(
+        router, service.keys, service.phase, service.log, metrics, nobody, bodies
+    )
 
 
 def _shown(routed: Routed) -> dict[str, str]:
