@@ -25,7 +25,7 @@ import json
 import sys
 from pathlib import Path
 
-from tune_bench.cells import Cell, compared
+from tune_bench.cells import Cell, compared, pooled_error, within_by_chance
 from tune_bench.planning import planning_seconds
 from tune_bench.running import WORKLOADS, Setup, measured_sweeps, planned
 from tune_bench.table import print_cells
@@ -126,6 +126,7 @@ def summarized(cells: list[Cell]) -> dict[str, object]:
     loads = {(c.workload, c.concurrency): c.regret for c in cells}
     ratios = [abs(c.predicted / c.measured - 1) for c in cells if c.length]
     lengths = [abs(c.replayed / c.acceptance - 1) for c in cells if c.length]
+    error = pooled_error(cells)
     return {
         "cells": len(loads),
         "regret_within_3_percent": sum(r <= 0.03 for r in loads.values()),
@@ -134,6 +135,8 @@ def summarized(cells: list[Cell]) -> dict[str, object]:
         "ratios": len(ratios),
         "ratios_within_5_percent": sum(r <= 0.05 for r in ratios) / len(ratios),
         "median_error_of_ratios": sorted(ratios)[len(ratios) // 2],
+        "standard_error_of_measured_ratios": error,
+        "a_perfect_prediction_within_5_percent": within_by_chance(error),
     }
 
 
