@@ -90,6 +90,8 @@ def test_with_json_there_is_one_line_when_it_is_ready(run, artifact):
     assert document["artifact"] == artifact.name
     assert document["canary"] is None
     assert httpx.get(f"{document['url']}/ready").status_code == 200
+    [card] = httpx.get(f"{document['url']}/v1/models").json()["data"]
+    assert card["id"] == document["model"]
     body = {"model": document["model"], "prompt": "w3", "max_tokens": 3}
     answer = httpx.post(f"{document['url']}/v1/completions", json=body)
     assert answer.status_code == 200
@@ -110,13 +112,6 @@ def test_the_canary_is_told_and_part_of_the_document(run):
     document = json.loads(started.said())
     assert document["canary"]["verdict"] != "fail"
     assert any("checks passed" in line for line in started.lines)
-
-
-def test_a_name_of_ones_own(run):
-    document = json.loads(run(as_json=True, canary=False, name="mine").said())
-    assert document["model"] == "mine"
-    found = httpx.get(f"{document['url']}/v1/models").json()
-    assert found["data"][0]["id"] == "mine"
 
 
 def test_a_port_that_is_taken_is_told_before_the_model_is_loaded(artifact, monkeypatch):

@@ -41,14 +41,12 @@ if TYPE_CHECKING:
 class Wish:
     """How an artifact is to be served.
 
-    :param name: what clients ask for as ``model``; None for the recipe's name.
     :param device: a torch device, for backend reference.
     :param grace: seconds that requests in flight get at the end.
     """
 
     host: str = "127.0.0.1"
     port: int = 8000
-    name: str | None = None
     device: str | None = None
     threads: int | None = None
     grace: float = 30.0
@@ -116,7 +114,7 @@ def service_of(
         draft_length=str(getattr(method, "draft_length", "")),
     )
     return Service(
-        wish.name or recipe.name,
+        recipe.name,
         recipe,
         identity,
         codec,
