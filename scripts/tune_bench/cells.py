@@ -66,10 +66,10 @@ def compared(workload: str, choice: Choice, result: BenchResult) -> list[Cell]:
 
 def _errors(result: BenchResult) -> dict[tuple[int | None, str], float]:
     return {
-        (cell.load.concurrency, arm): _error(comparison.ratios[OUTPUT], result)
+        (cell.load.concurrency, arm): _error(ratio, result)
         for cell in result.cells
         for arm, comparison in cell.comparisons.items()
-        if OUTPUT in comparison.ratios
+        if (ratio := comparison.ratios.get(OUTPUT))
     }
 
 
