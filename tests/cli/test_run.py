@@ -156,6 +156,16 @@ def test_a_device_that_is_not_here_is_exit_4(project):
     assert "allowed: cpu" in result.stderr.decode()
 
 
+def begin(project, prompts, stdout, stderr):
+    """Run a file's prompts, writing to a descriptor, which is closed here."""
+    engines = str(project.folder / "engines")
+    arguments = ["--engines", engines, "--raw", "--json", "--prompts", str(prompts)]
+    command = ["run", str(project.recipe), *arguments]
+    process = start(command, stdout, stderr.fileno(), project.environment)
+    os.close(stdout)
+    return process
+
+
 @pytest.mark.parametrize(
     ("number", "code", "word"),
     [(signal.SIGINT, 130, b"interrupted"), (signal.SIGTERM, 143, b"terminated")],
@@ -167,18 +177,10 @@ def test_a_signal_while_output_streams_ends_it_without_a_traceback(
     endless = project.folder / "endless.jsonl"
     row = '{"id": "%d", "prompt": "t3"}\n'
     endless.write_text("".join(row % i for i in range(5000)))
-    engines = str(project.folder / "engines")
-    arguments = ["--engines", engines, "--raw", "--json", "--prompts", str(endless)]
     errors = project.folder / f"{code}.txt"
     output, stdout = os.pipe()
     with open(output, "rb") as lines, errors.open("wb") as stderr:
-        process = start(
-            ["run", str(project.recipe), *arguments],
-            stdout,
-            stderr.fileno(),
-            project.environment,
-        )
-        os.close(stdout)
+        process = begin(project, endless, stdout, stderr)
         assert lines.readline()
         os.kill(process.pid, number)
         lines.read()
@@ -208,18 +210,10 @@ def test_interrupt_at_any_moment_shows_no_traceback(project, delay):
 
 def test_a_reader_that_goes_away_is_no_error(project):
     file, errors = project.folder / "prompts.jsonl", project.folder / "gone.txt"
-    engines = str(project.folder / "engines")
-    arguments = ["--engines", engines, "--raw", "--json", "--prompts", str(file)]
     reader, stdout = os.pipe()
     os.close(reader)
     with errors.open("wb") as stderr:
-        process = start(
-            ["run", str(project.recipe), *arguments],
-            stdout,
-            stderr.fileno(),
-            project.environment,
-        )
-        os.close(stdout)
+        process = begin(project, file, stdout, stderr)
         process.join(240)
     assert b"Traceback" not in errors.read_bytes()
     assert process.exitcode == 0, errors.read_text()

@@ -14,13 +14,11 @@ from trtspec.bench.http.probe import look_at
 from trtspec.errors import RunError
 from trtspec.verify.arm import Question
 from trtspec.verify.arms.http import HttpArm
-from trtspec.verify.soak import server_mix
 from trtspec.verify.soak.over_http import ServerSoak
 from trtspec.verify.soak.record import SoakResult
 
 QUESTIONS = [Question(f"p{i}", f"p{i} go", 8) for i in range(4)]
-GAP, TICK = 0.002, 0.005
-"""Seconds of a step, and of a tick of the mix: a server that is quick to test."""
+GAP = 0.004
 
 
 class Loaded(MockServer):
@@ -42,7 +40,6 @@ class Loaded(MockServer):
 @pytest.fixture(autouse=True)
 def gauged(monkeypatch):
     monkeypatch.setattr(mock_server, "MockServer", Loaded)
-    monkeypatch.setattr(server_mix, "TICK", TICK)
 
 
 class Engine:
@@ -72,7 +69,7 @@ class Engine:
 
 
 @contextlib.contextmanager
-def soaked(answer, seconds=0.4, settle=0.5, **options):
+def soaked(answer, seconds=0.4, **options):
     with serving(answer) as server:
         found = look_at(read_address(server.url), None, "chat")
         yield (
@@ -83,7 +80,7 @@ def soaked(answer, seconds=0.4, settle=0.5, **options):
                 (1, 4),
                 seconds,
                 tokens=40,
-                settle=settle,
+                settle=0.5,
                 patience=5.0,
                 **options,
             ),
@@ -117,7 +114,7 @@ def test_a_server_that_holds_out_passes():
 
 
 def test_requests_are_given_up_by_closing_the_connection():
-    with soaked(Engine(gap=3 * GAP), seconds=0.5) as (_, soak):
+    with soaked(Engine(gap=0.02), seconds=2.0) as (_, soak):
         result = soak.run()
     assert result.requests.cancelled > 0
     assert checks(result)["requests"] == "pass"
@@ -166,7 +163,7 @@ def test_a_server_that_drafts_nothing_has_nothing_to_lose():
 
 
 def test_requests_that_count_as_running_for_ever_fail():
-    with soaked(Engine(), settle=0.1) as (server, soak):
+    with soaked(Engine()) as (server, soak):
         server.stuck = 1
         result = soak.run()
     assert checks(result)["slots"] == "fail"
